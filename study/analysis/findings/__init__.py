@@ -1,0 +1,1 @@
+"""The shelf of findings: one file a claim, number and sentence together."""

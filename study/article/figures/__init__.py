@@ -1,0 +1,1 @@
+"""The shelf of figures: one file a chart, as data."""

@@ -1,0 +1,24 @@
+"""A number with its interval and n, or the reason why it has no interval."""
+
+from typing import Literal
+
+from study.domain.fact import Fact
+
+Method = Literal["t_log", "welch_log", "paired_t_log", "exact", "none"]
+
+
+class Estimate(Fact, kw_only=True):
+    """A value and its confidence interval at `level`.
+
+    `n` counts trials, never steps. With fewer than three trials the interval is refused: `low` and
+    `high` are null and `refusal` says why. `exact` is for counts and truths, which have none.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+    unit: str
+    method: Method
+    level: float = 0.95
+    refusal: str = ""

@@ -1,0 +1,41 @@
+"""What the lab tells while it works; the hallway shows it."""
+
+from typing import Literal
+
+from study.domain.fact import Fact
+from study.domain.record import Record
+
+
+class Started(Fact, kw_only=True, tag_field="kind", tag="started"):
+    """The run begins: trials in all, already done, predicted seconds for the rest."""
+
+    trials: int
+    done: int
+    predicted_s: float | None
+
+
+class TrialStarted(Fact, kw_only=True, tag_field="kind", tag="trial_started"):
+    """A trial is about to be launched."""
+
+    trial: str
+    cell_id: str
+    position: int
+    block: int
+    left_s: float | None
+
+
+class TrialEnded(Fact, kw_only=True, tag_field="kind", tag="trial_ended"):
+    """A trial ended and its record is stored."""
+
+    record: Record
+    position: int
+    left_s: float | None
+
+
+class Ended(Fact, kw_only=True, tag_field="kind", tag="ended"):
+    """The run ended."""
+
+    why: Literal["complete", "partial", "interrupted"]
+
+
+Event = Started | TrialStarted | TrialEnded | Ended

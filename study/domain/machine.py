@@ -1,0 +1,52 @@
+"""The machine and its software, described by facts and without names of hosts or people."""
+
+from study.domain.fact import Fact
+
+
+class Device(Fact, kw_only=True):
+    """One accelerator device: a GPU, or on `cpu` one rank's share of the cores."""
+
+    index: int
+    name: str
+    memory_bytes: int | None
+    power_limit_w: float | None
+    vbios: str | None
+    unknown: dict[str, str] = {}
+
+
+class Machine(Fact, kw_only=True):
+    """What a run was made on. `slug` is made of the hardware's names, never of a host name."""
+
+    slug: str
+    cpu_model: str | None
+    sockets: int | None
+    cores: int
+    logical_cpus: int
+    usable_cpus: int
+    memory_bytes: int
+    governor: str | None
+    virtualisation: str | None
+    container: str | None
+    os: str
+    kernel: str
+    architecture: str
+    devices: tuple[Device, ...]
+    links: tuple[tuple[str, ...], ...] = ()
+    unknown: dict[str, str] = {}
+
+
+class Software(Fact, kw_only=True):
+    """Versions of everything that a result depends on."""
+
+    study: str
+    python: str
+    torch: str | None
+    torch_git: str | None
+    cuda: str | None
+    cudnn: str | None
+    nccl: str | None
+    driver: str | None
+    packages: dict[str, str]
+    study_commit: str | None
+    study_dirty: bool | None
+    unknown: dict[str, str] = {}

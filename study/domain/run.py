@@ -1,0 +1,35 @@
+"""One execution of a study on one machine: what `run.json` holds."""
+
+from typing import Literal
+
+from study.domain.fact import Fact
+from study.domain.machine import Machine, Software
+from study.domain.study import Study
+from study.domain.trial import Plan
+
+RUN_SCHEMA = 1
+
+
+class Session(Fact, kw_only=True):
+    """One time that `study run` worked on this run; a resumed run has several."""
+
+    argv: tuple[str, ...]
+    launcher: str
+    started_utc: str
+    ended_utc: str | None
+    end: Literal["running", "complete", "partial", "interrupted", "failed"]
+    unknown: dict[str, str] = {}
+
+
+class Run(Fact, kw_only=True):
+    """A run: its study as decoded and as text, the plan, the machine, the software, its sessions."""
+
+    schema: int
+    id: str
+    study: Study
+    study_text: str
+    plan: Plan
+    machine: Machine
+    software: Software
+    sessions: tuple[Session, ...]
+    status: Literal["running", "complete", "partial"]

@@ -1,0 +1,140 @@
+"""Shelves: folders that are registries. Names and facts are read from the files without importing them.
+
+A shelf file states its facts as one literal at its top, `FACTS = {...}`, which is read here with
+`ast` and decoded strictly; so planning knows what a workload offers where torch is not installed.
+Other distributions add theirs through an entry-point group named like the shelf, for example
+`study.workloads`, whose value is the module's dotted name.
+"""
+
+import ast
+import importlib.metadata
+import importlib.util
+from pathlib import Path
+from typing import Literal, TypeVar
+
+import msgspec
+
+from study.domain.errors import BadShelfFile
+from study.domain.fact import Fact, Level
+from study.domain.study import Task
+
+PACKAGE = Path(__file__).resolve().parent.parent
+
+SHELVES: dict[str, str] = {
+    "workloads": "study.worker.workloads",
+    "strategies": "study.worker.strategies",
+    "accelerators": "study.worker.accelerators",
+    "launchers": "study.lab.launchers",
+    "findings": "study.analysis.findings",
+    "figures": "study.article.figures",
+}
+
+
+class TaskFacts(Fact, kw_only=True):
+    """What a workload does under one task: its unit of work, its options with their defaults."""
+
+    unit: str
+    options: dict[str, Level] = {}
+
+
+class WorkloadFacts(Fact, kw_only=True):
+    """What planning has to know of a workload. `sizes` maps a size's name to its dimensions."""
+
+    summary: str
+    tasks: dict[Task, TaskFacts]
+    sizes: dict[str, dict[str, Level]]
+    precisions: tuple[str, ...]
+    strategies: tuple[str, ...]
+    needs_torch: bool = True
+
+
+class StrategyFacts(Fact, kw_only=True):
+    """What planning has to know of a strategy. `copies` says that every device holds the whole model
+    and its share of the batch, so that the global batch must divide by the devices."""
+
+    summary: str
+    tasks: tuple[Task, ...]
+    min_devices: int
+    max_devices: int | None
+    copies: bool
+    startup_s: float
+
+
+class AcceleratorFacts(Fact, kw_only=True):
+    """What planning has to know of an accelerator: precisions, backend, seconds to start a trial on it."""
+
+    summary: str
+    backend: str
+    precisions: tuple[str, ...]
+    startup_s: float
+
+
+class LauncherFacts(Fact, kw_only=True):
+    """What a launcher can do."""
+
+    summary: str
+    several_nodes: bool
+
+
+class PageFacts(Fact, kw_only=True):
+    """What a finding or figure is about."""
+
+    summary: str
+    section: str
+    rank: int
+
+
+Kind = Literal["workloads", "strategies", "accelerators", "launchers", "findings", "figures"]
+F = TypeVar("F", bound=Fact)
+
+
+def module_names(shelf: str) -> dict[str, str]:
+    """Every extension on a shelf: its name and the dotted name of its module, sorted by name."""
+    package = SHELVES[shelf]
+    folder = PACKAGE.joinpath(*package.split(".")[1:])
+    found = {
+        path.stem: f"{package}.{path.stem}" for path in folder.glob("*.py") if not path.stem.startswith("_")
+    }
+    for point in importlib.metadata.entry_points(group=f"study.{shelf}"):
+        found.setdefault(point.name.replace("_", "-"), point.value)
+    return {name.replace("_", "-"): module for name, module in sorted(found.items())}
+
+
+def source_of(module: str) -> Path:
+    """The file of a module, found without importing it if it is ours."""
+    if module.startswith("study."):
+        return PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py")
+    spec = importlib.util.find_spec(module)
+    if spec is None or spec.origin is None:
+        raise BadShelfFile(module, "the module is not installed")
+    return Path(spec.origin)
+
+
+def facts(shelf: str, name: str, kind: type[F]) -> F:
+    """The facts that one shelf file states.
+
+    Raises:
+        BadShelfFile: the file has no literal `FACTS`, or one that does not fit `kind`.
+    """
+    module = module_names(shelf)[name]
+    tree = ast.parse(source_of(module).read_text(encoding="utf-8"))
+    for node in tree.body:
+        targets = (
+            node.targets
+            if isinstance(node, ast.Assign)
+            else [node.target]
+            if isinstance(node, ast.AnnAssign)
+            else []
+        )
+        if any(isinstance(t, ast.Name) and t.id == "FACTS" for t in targets):
+            value = getattr(node, "value", None)
+            try:
+                return msgspec.convert(ast.literal_eval(value), kind)
+            except (ValueError, TypeError, msgspec.ValidationError) as error:
+                raise BadShelfFile(module, f"FACTS: {error}") from error
+    raise BadShelfFile(module, "it states no FACTS")
+
+
+def all_facts(shelf: str, kind: type[F]) -> dict[str, F]:
+    """The facts of every extension on a shelf, by name."""
+    return {name: facts(shelf, name, kind) for name in module_names(shelf)}

@@ -1,0 +1,74 @@
+"""The study file as types: the question, what is varied, what is held, how it is measured."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from study.domain.fact import Fact, Level
+
+Task = Literal["train", "infer", "check"]
+Scaling = Literal["strong", "weak"]
+
+Slug = Annotated[str, Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
+Positive = Annotated[int, Meta(ge=1)]
+Seconds = Annotated[float, Meta(ge=0)]
+
+
+class Protocol(Fact, kw_only=True):
+    """How every trial is measured; held for all cells of a study.
+
+    The window is fixed work: either `window_steps` steps, or as many as fill `window_s` at the
+    pace of the warm-up, agreed by all ranks before the window opens, and at least `min_steps`.
+    """
+
+    blocks: Annotated[int, Meta(ge=1, le=1000)] = 5
+    warmup_steps: Annotated[int, Meta(ge=1)] = 5
+    warmup_s: Seconds = 0.4
+    window_s: Annotated[float, Meta(gt=0)] = 1.6
+    window_steps: Positive | None = None
+    min_steps: Annotated[int, Meta(ge=2)] = 10
+    settle_s: Seconds = 0.0
+    time_limit_s: Annotated[float, Meta(gt=0)] = 60.0
+    margin: Annotated[float, Meta(gt=0, lt=0.5)] = 0.02
+    seed: Annotated[int, Meta(ge=0, lt=2**32)] | None = None
+
+
+class Matrix(Fact, kw_only=True):
+    """One product of factors. Every field that takes a list is a factor; a lone value is one level.
+
+    `batch` is the global batch under strong scaling and the batch per device under weak scaling.
+    `devices = "auto"` stands for those of 1, 2 and 4 that the machine has.
+    """
+
+    workload: str
+    task: Task
+    size: str | list[str]
+    strategy: str | list[str] = "single"
+    devices: Literal["auto"] | Positive | list[Positive] = "auto"
+    scaling: Scaling = "strong"
+    batch: Positive | list[Positive] = 8
+    precision: str | list[str] = "fp32"
+    variant: str | list[str] = ""
+    threads_per_device: Positive = 1
+    options: dict[str, Level | list[Level]] = {}
+
+
+class Exclude(Fact, kw_only=True):
+    """Cells left out on purpose: those whose factors equal every entry of `where`, with the reason."""
+
+    where: dict[str, Level]
+    because: Annotated[str, Meta(min_length=1)]
+
+
+class Study(Fact, kw_only=True):
+    """One study file, decoded."""
+
+    name: Slug
+    title: Annotated[str, Meta(min_length=1, max_length=200)]
+    question: str = ""
+    authors: list[str] = []
+    disclosure: str = ""
+    accelerator: str = "auto"
+    protocol: Protocol = Protocol()
+    matrix: Annotated[list[Matrix], Meta(min_length=1)]
+    exclude: list[Exclude] = []

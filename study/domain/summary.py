@@ -1,0 +1,138 @@
+"""What the desk makes of the records: numbers per trial, per cell and per series, with doubt."""
+
+from typing import Literal
+
+from study.domain.estimate import Estimate
+from study.domain.fact import Fact
+from study.domain.finding import Finding
+from study.domain.trial import Cell, Series
+from study.domain.verdict import Verdict
+
+
+class TrialSummary(Fact, kw_only=True):
+    """One trial's numbers. `rate` is work over wall time of the window, all ranks; null if not measured.
+
+    The wall time is from the first rank's start to the last rank's end. `step_ns[i]` is the slowest
+    rank's step i. `fault` is the sentence for a trial without a rate.
+    """
+
+    trial: str
+    cell_id: str
+    order: int
+    block: int
+    attempt: int
+    outcome: Literal["measured", "out_of_memory", "failed", "timed_out", "skipped", "interrupted", "excluded"]
+    started_utc: str
+    rate: float | None
+    wall_s: float | None
+    work: int | None
+    step_ns: tuple[int, ...]
+    warmup_step_ns: tuple[int, ...]
+    imbalance: float | None
+    foreign_cpu_share: float | None
+    fault: str
+    unknown: dict[str, str] = {}
+
+
+class Latency(Fact, kw_only=True):
+    """Decoding latency in seconds: medians per trial, t interval over trials; p99 where n carries it."""
+
+    first_token_s: Estimate
+    token_s: Estimate
+    request_p50_s: Estimate
+    request_p90_s: Estimate
+    request_p99_s: Estimate | None
+    requests: int
+    unknown: dict[str, str] = {}
+
+
+class CellSummary(Fact, kw_only=True):
+    """One cell's numbers over its trials. `rate` is total work over total time."""
+
+    cell_id: str
+    cell: Cell
+    label: str
+    unit: str
+    rate: Estimate | None
+    step_mean_s: float | None
+    step_median_s: float | None
+    latency: Latency | None
+    oversubscribed: bool
+    measured: int
+    planned: int
+    trials: tuple[str, ...]
+    parameters: int | None
+    unknown: dict[str, str] = {}
+
+
+class SeriesPoint(Fact, kw_only=True):
+    """One device count of a series.
+
+    `speedup` is against the best single-device version, `own_speedup` against the same code at one
+    device. `overhead` is 1 - efficiency (weak scaling), `karp_flatt` the experimentally determined
+    serial fraction (strong scaling); both null at one device. `truth` is the true speed-up where it
+    is known by construction.
+    """
+
+    devices: int
+    cell_id: str
+    rate: Estimate | None
+    speedup: Estimate | None
+    efficiency: Estimate | None
+    own_speedup: Estimate | None
+    karp_flatt: Estimate | None
+    overhead: Estimate | None
+    verdict: Verdict | None
+    oversubscribed: bool
+    truth: float | None
+    unknown: dict[str, str] = {}
+
+
+class SeriesSummary(Fact, kw_only=True):
+    """A series with its points. `label` is short, for charts: "gpt tiny, training"."""
+
+    series: Series
+    label: str
+    workload: str
+    size: str
+    task: str
+    unit: str
+    base_rate: Estimate | None
+    wrapper_cost: Estimate | None
+    points: tuple[SeriesPoint, ...]
+    unknown: dict[str, str] = {}
+
+
+class Comparison(Fact, kw_only=True):
+    """Two cells that differ in one factor, and the verdict."""
+
+    key: str
+    factor: str
+    level_a: str
+    level_b: str
+    cell_a: str
+    cell_b: str
+    verdict: Verdict
+
+
+class RuleOutcome(Fact, kw_only=True):
+    """A rule of good reporting that was checked on this run's own data."""
+
+    id: str
+    passed: bool
+    effect: Literal["block", "warn", "info"]
+    detail: str
+
+
+class Analysis(Fact, kw_only=True):
+    """Everything that the article may say: the desk's whole answer for one run."""
+
+    trials: tuple[TrialSummary, ...]
+    cells: tuple[CellSummary, ...]
+    series: tuple[SeriesSummary, ...]
+    comparisons: tuple[Comparison, ...]
+    findings: tuple[Finding, ...]
+    rules: tuple[RuleOutcome, ...]
+    measured_s: float
+    turnaround_s: float
+    level: float = 0.95

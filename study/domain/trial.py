@@ -1,0 +1,109 @@
+"""Cells, trials and plans: what is going to be measured, in which order, and the order a rank gets."""
+
+from study.domain.fact import Fact, Level
+from study.domain.study import Protocol, Scaling, Task
+
+
+class Cell(Fact, kw_only=True):
+    """One combination of levels: everything that defines what a trial measures.
+
+    `batch` is the global batch: samples per step over all ranks. `options` holds every option of
+    the workload, defaults filled in, so that a changed default is a changed cell.
+    """
+
+    workload: str
+    size: str
+    task: Task
+    strategy: str
+    accelerator: str
+    devices: int
+    precision: str
+    batch: int
+    threads_per_device: int
+    nodes: int = 1
+    variant: str = ""
+    options: dict[str, Level] = {}
+
+
+class PlannedCell(Fact, kw_only=True):
+    """A cell that will run: its id, its predicted seconds per trial, how many units one step is worth."""
+
+    id: str
+    cell: Cell
+    predicted_s: float | None
+    predicted_memory_bytes: int | None
+    oversubscribed: bool
+    unknown: dict[str, str] = {}
+
+
+class SkippedCell(Fact, kw_only=True):
+    """A cell that cannot or should not run, with the sentence that says why."""
+
+    id: str
+    cell: Cell
+    reason: str
+
+
+class Series(Fact, kw_only=True):
+    """Cells that differ only in the number of devices, and the cell that they are compared with.
+
+    `members` are cell ids in order of devices. `base` is the best single-device version (strategy
+    `single`) at the same global batch (strong) or batch per device (weak), or null with a reason.
+    `own_base` is the same strategy at one device: base over own base is the wrapper's cost.
+    """
+
+    key: str
+    scaling: Scaling
+    strategy: str
+    members: tuple[str, ...]
+    base: str | None
+    own_base: str | None
+    unknown: dict[str, str] = {}
+
+
+class PlannedTrial(Fact, kw_only=True):
+    """One cell in one block. `id` is `<order>-<cell id>`; `order` counts from 1."""
+
+    id: str
+    order: int
+    block: int
+    cell_id: str
+    seed: int
+
+
+class Plan(Fact, kw_only=True):
+    """Everything a run is going to do, decided before it starts.
+
+    `digest` is the SHA-256 of what is measured (cells, protocol, series), not of the order.
+    """
+
+    digest: str
+    seed: int
+    accelerator: str
+    devices_present: int
+    cores_present: int
+    protocol: Protocol
+    cells: tuple[PlannedCell, ...]
+    skipped: tuple[SkippedCell, ...]
+    series: tuple[Series, ...]
+    trials: tuple[PlannedTrial, ...]
+    predicted_s: float | None
+    unknown: dict[str, str] = {}
+
+
+class Order(Fact, kw_only=True):
+    """What one rank is told. The worker is handed everything: it inherits no configuration.
+
+    `store` is the path of the rendezvous file, `folder` where this attempt's files go.
+    `deadline_s` bounds every wait for another rank.
+    """
+
+    trial: str
+    cell: Cell
+    protocol: Protocol
+    seed: int
+    rank: int
+    world_size: int
+    store: str
+    folder: str
+    deadline_s: float

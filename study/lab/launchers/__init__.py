@@ -1,0 +1,1 @@
+"""The shelf of launchers: one file each, found by its name."""
