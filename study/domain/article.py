@@ -8,44 +8,44 @@ from study.domain.finding import Finding
 from study.domain.text import Slot, Text
 
 
-class Paragraph(Fact, kw_only=True, tag_field="kind", tag="paragraph"):
+class Paragraph(Fact, frozen=True, kw_only=True, tag_field="kind", tag="paragraph"):
     """Generated prose; `finding` is the key of the finding whose evidence mark follows it."""
 
     sentences: tuple[Text, ...]
     finding: str = ""
 
 
-class AuthorText(Fact, kw_only=True, tag_field="kind", tag="author_text"):
+class AuthorText(Fact, frozen=True, kw_only=True, tag_field="kind", tag="author_text"):
     """Markdown written by a person: untrusted, sanitised by the press, carries no evidence mark."""
 
     markdown: str
 
 
-class FigureBlock(Fact, kw_only=True, tag_field="kind", tag="figure"):
+class FigureBlock(Fact, frozen=True, kw_only=True, tag_field="kind", tag="figure"):
     """A figure with its table beneath."""
 
     figure: Figure
 
 
-class TableBlock(Fact, kw_only=True, tag_field="kind", tag="table"):
+class TableBlock(Fact, frozen=True, kw_only=True, tag_field="kind", tag="table"):
     """A table that stands alone."""
 
     table: Table
 
 
-class Specification(Fact, kw_only=True, tag_field="kind", tag="specification"):
+class Specification(Fact, frozen=True, kw_only=True, tag_field="kind", tag="specification"):
     """Pairs of term and value; a value that was not recorded is a sentence saying so."""
 
     rows: tuple[tuple[Text, Slot], ...]
 
 
-class Bullets(Fact, kw_only=True, tag_field="kind", tag="bullets"):
+class Bullets(Fact, frozen=True, kw_only=True, tag_field="kind", tag="bullets"):
     """A list of sentences."""
 
     items: tuple[Text, ...]
 
 
-class Note(Fact, kw_only=True, tag_field="kind", tag="note"):
+class Note(Fact, frozen=True, kw_only=True, tag_field="kind", tag="note"):
     """A box beside the prose."""
 
     tone: Literal["info", "software", "not_shown"]
@@ -53,20 +53,20 @@ class Note(Fact, kw_only=True, tag_field="kind", tag="note"):
     sentences: tuple[Text, ...]
 
 
-class Commands(Fact, kw_only=True, tag_field="kind", tag="commands"):
+class Commands(Fact, frozen=True, kw_only=True, tag_field="kind", tag="commands"):
     """Commands that the reader can type."""
 
     lines: tuple[str, ...]
 
 
-class Listing(Fact, kw_only=True, tag_field="kind", tag="listing_of_file"):
+class Listing(Fact, frozen=True, kw_only=True, tag_field="kind", tag="listing_of_file"):
     """A file shown whole, such as the study file."""
 
     name: str
     text: str
 
 
-class Downloads(Fact, kw_only=True, tag_field="kind", tag="downloads"):
+class Downloads(Fact, frozen=True, kw_only=True, tag_field="kind", tag="downloads"):
     """Where the data files are offered; the press knows which it wrote."""
 
 
@@ -84,7 +84,7 @@ Block = (
 )
 
 
-class SectionOfArticle(Fact, kw_only=True):
+class SectionOfArticle(Fact, frozen=True, kw_only=True):
     """A heading and what stands under it. `key` is its anchor, and never changes."""
 
     key: str
@@ -92,7 +92,7 @@ class SectionOfArticle(Fact, kw_only=True):
     blocks: tuple[Block, ...]
 
 
-class Article(Fact, kw_only=True):
+class Article(Fact, frozen=True, kw_only=True):
     """One article about one run. `path` is `<study>/<run id>` in lower case; `published` an ISO date."""
 
     path: str

@@ -7,7 +7,7 @@ from study.domain.fact import Fact
 Method = Literal["t_log", "welch_log", "paired_t_log", "exact", "none"]
 
 
-class Estimate(Fact, kw_only=True):
+class Estimate(Fact, frozen=True, kw_only=True):
     """A value and its confidence interval at `level`.
 
     `n` counts trials, never steps. With fewer than three trials the interval is refused: `low` and

@@ -6,7 +6,7 @@ from study.domain.fact import Fact
 from study.domain.record import Record
 
 
-class Started(Fact, kw_only=True, tag_field="kind", tag="started"):
+class Started(Fact, frozen=True, kw_only=True, tag_field="kind", tag="started"):
     """The run begins: trials in all, already done, predicted seconds for the rest."""
 
     trials: int
@@ -14,7 +14,7 @@ class Started(Fact, kw_only=True, tag_field="kind", tag="started"):
     predicted_s: float | None
 
 
-class TrialStarted(Fact, kw_only=True, tag_field="kind", tag="trial_started"):
+class TrialStarted(Fact, frozen=True, kw_only=True, tag_field="kind", tag="trial_started"):
     """A trial is about to be launched."""
 
     trial: str
@@ -24,7 +24,7 @@ class TrialStarted(Fact, kw_only=True, tag_field="kind", tag="trial_started"):
     left_s: float | None
 
 
-class TrialEnded(Fact, kw_only=True, tag_field="kind", tag="trial_ended"):
+class TrialEnded(Fact, frozen=True, kw_only=True, tag_field="kind", tag="trial_ended"):
     """A trial ended and its record is stored."""
 
     record: Record
@@ -32,7 +32,7 @@ class TrialEnded(Fact, kw_only=True, tag_field="kind", tag="trial_ended"):
     left_s: float | None
 
 
-class Ended(Fact, kw_only=True, tag_field="kind", tag="ended"):
+class Ended(Fact, frozen=True, kw_only=True, tag_field="kind", tag="ended"):
     """The run ended."""
 
     why: Literal["complete", "partial", "interrupted"]

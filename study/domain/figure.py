@@ -10,7 +10,7 @@ Token = Literal["s1", "s2", "s3", "s4", "n1", "n2", "cap", "muted", "ink"]
 Marker = Literal["circle", "square", "diamond", "triangle", "none"]
 
 
-class Axis(Fact, kw_only=True):
+class Axis(Fact, frozen=True, kw_only=True):
     """One axis. `categories`, if any, are the labels of positions 0, 1, 2 and so on.
 
     `start` is the lowest value shown; null lets the press choose, and bars always start at zero. A
@@ -28,7 +28,7 @@ class Axis(Fact, kw_only=True):
     unknown: dict[str, str] = {}
 
 
-class Line(Fact, kw_only=True, tag_field="kind", tag="line"):
+class Line(Fact, frozen=True, kw_only=True, tag_field="kind", tag="line"):
     """Points joined by a line; `dashed` for references. `end_label` is written at the last point."""
 
     x: tuple[float, ...]
@@ -40,7 +40,7 @@ class Line(Fact, kw_only=True, tag_field="kind", tag="line"):
     end_label: Text | None = None
 
 
-class Band(Fact, kw_only=True, tag_field="kind", tag="band"):
+class Band(Fact, frozen=True, kw_only=True, tag_field="kind", tag="band"):
     """A shaded interval around a line."""
 
     x: tuple[float, ...]
@@ -49,7 +49,7 @@ class Band(Fact, kw_only=True, tag_field="kind", tag="band"):
     token: Token
 
 
-class Points(Fact, kw_only=True, tag_field="kind", tag="points"):
+class Points(Fact, frozen=True, kw_only=True, tag_field="kind", tag="points"):
     """Single observations, not joined; `hollow` marks are drawn as outlines."""
 
     x: tuple[float, ...]
@@ -61,7 +61,7 @@ class Points(Fact, kw_only=True, tag_field="kind", tag="points"):
     label: Text | None = None
 
 
-class Whisker(Fact, kw_only=True, tag_field="kind", tag="whisker"):
+class Whisker(Fact, frozen=True, kw_only=True, tag_field="kind", tag="whisker"):
     """An estimate with its interval at one position; `along` is the axis on which the value lies."""
 
     at: float
@@ -73,7 +73,7 @@ class Whisker(Fact, kw_only=True, tag_field="kind", tag="whisker"):
     value_label: Text | None = None
 
 
-class Bar(Fact, kw_only=True, tag_field="kind", tag="bar"):
+class Bar(Fact, frozen=True, kw_only=True, tag_field="kind", tag="bar"):
     """A bar from zero; `hatched` for what failed or is only estimated. `along` as for whiskers."""
 
     at: float
@@ -84,7 +84,7 @@ class Bar(Fact, kw_only=True, tag_field="kind", tag="bar"):
     value_label: Text | None = None
 
 
-class Rule(Fact, kw_only=True, tag_field="kind", tag="rule"):
+class Rule(Fact, frozen=True, kw_only=True, tag_field="kind", tag="rule"):
     """A reference line across the panel, at `at` on the axis `along`."""
 
     at: float
@@ -94,7 +94,7 @@ class Rule(Fact, kw_only=True, tag_field="kind", tag="rule"):
     label: Text | None = None
 
 
-class Span(Fact, kw_only=True, tag_field="kind", tag="span"):
+class Span(Fact, frozen=True, kw_only=True, tag_field="kind", tag="span"):
     """A shaded stretch of the x axis, with its reason."""
 
     low: float
@@ -106,7 +106,7 @@ class Span(Fact, kw_only=True, tag_field="kind", tag="span"):
 Mark = Line | Band | Points | Whisker | Bar | Rule | Span
 
 
-class Panel(Fact, kw_only=True):
+class Panel(Fact, frozen=True, kw_only=True):
     """One set of axes. `share` is its part of the figure's width beside other panels."""
 
     title: Text
@@ -117,7 +117,7 @@ class Panel(Fact, kw_only=True):
     legend: bool = False
 
 
-class Column(Fact, kw_only=True):
+class Column(Fact, frozen=True, kw_only=True):
     """A table's column. `key` is its name in CSV, with the unit in it."""
 
     key: str
@@ -127,7 +127,7 @@ class Column(Fact, kw_only=True):
     numeric: bool = True
 
 
-class Missing(Fact, kw_only=True, tag_field="kind", tag="missing"):
+class Missing(Fact, frozen=True, kw_only=True, tag_field="kind", tag="missing"):
     """A table cell without a value: shown as a dash with the reason."""
 
     reason: Text
@@ -136,7 +136,7 @@ class Missing(Fact, kw_only=True, tag_field="kind", tag="missing"):
 TableCell = Slot | Missing
 
 
-class Table(Fact, kw_only=True):
+class Table(Fact, frozen=True, kw_only=True):
     """Rows under columns; the first column heads the row. In CSV an estimate takes four columns."""
 
     key: str
@@ -145,7 +145,7 @@ class Table(Fact, kw_only=True):
     rows: tuple[tuple[TableCell, ...], ...]
 
 
-class Figure(Fact, kw_only=True):
+class Figure(Fact, frozen=True, kw_only=True):
     """A chart: its title states the finding, its subtitle the measure, its caption how to read it.
 
     Panels stand side by side when wide and one above another when narrow.

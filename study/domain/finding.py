@@ -11,7 +11,7 @@ Evidence = Literal["strong", "moderate", "weak", "not_shown", "none"]
 Section = Literal["one_device", "more_devices", "checks", "limits"]
 
 
-class Finding(Fact, kw_only=True):
+class Finding(Fact, frozen=True, kw_only=True):
     """A claim: number and sentence together.
 
     `big` and `big_style` are the number that the findings box shows large; null if the claim has

@@ -3,7 +3,7 @@
 from study.domain.fact import Fact
 
 
-class Device(Fact, kw_only=True):
+class Device(Fact, frozen=True, kw_only=True):
     """One accelerator device: a GPU, or on `cpu` one rank's share of the cores."""
 
     index: int
@@ -14,7 +14,7 @@ class Device(Fact, kw_only=True):
     unknown: dict[str, str] = {}
 
 
-class Machine(Fact, kw_only=True):
+class Machine(Fact, frozen=True, kw_only=True):
     """What a run was made on. `slug` is made of the hardware's names, never of a host name."""
 
     slug: str
@@ -35,7 +35,7 @@ class Machine(Fact, kw_only=True):
     unknown: dict[str, str] = {}
 
 
-class Software(Fact, kw_only=True):
+class Software(Fact, frozen=True, kw_only=True):
     """Versions of everything that a result depends on."""
 
     study: str

@@ -17,7 +17,7 @@ SCHEMA = 1
 METHOD = 1
 
 
-class Numerics(Fact, kw_only=True):
+class Numerics(Fact, frozen=True, kw_only=True):
     """The settings that decide how numbers are rounded; null where the accelerator has no such switch."""
 
     matmul_tf32: bool | None
@@ -27,7 +27,7 @@ class Numerics(Fact, kw_only=True):
     unknown: dict[str, str] = {}
 
 
-class Reading(Fact, kw_only=True):
+class Reading(Fact, frozen=True, kw_only=True):
     """What one rank measured.
 
     Times are nanoseconds of this host's monotonic clock (`time.perf_counter_ns`): `window_start_ns`
@@ -60,13 +60,13 @@ class Reading(Fact, kw_only=True):
     unknown: dict[str, str] = {}
 
 
-class Measured(Fact, kw_only=True, tag_field="kind", tag="measured"):
+class Measured(Fact, frozen=True, kw_only=True, tag_field="kind", tag="measured"):
     """Every rank came back with a reading that passed the checks."""
 
     readings: tuple[Reading, ...]
 
 
-class OutOfMemory(Fact, kw_only=True, tag_field="kind", tag="out_of_memory"):
+class OutOfMemory(Fact, frozen=True, kw_only=True, tag_field="kind", tag="out_of_memory"):
     """A rank ran out of memory; `evidence` is the message or signal that says so."""
 
     rank: int | None
@@ -74,7 +74,7 @@ class OutOfMemory(Fact, kw_only=True, tag_field="kind", tag="out_of_memory"):
     log_tail: tuple[str, ...]
 
 
-class Failed(Fact, kw_only=True, tag_field="kind", tag="failed"):
+class Failed(Fact, frozen=True, kw_only=True, tag_field="kind", tag="failed"):
     """A rank failed first. `cause`: it raised, was killed by a signal, exited, or its result is invalid."""
 
     cause: Literal["raised", "signal", "exit", "invalid", "launch"]
@@ -85,7 +85,7 @@ class Failed(Fact, kw_only=True, tag_field="kind", tag="failed"):
     log_tail: tuple[str, ...]
 
 
-class TimedOut(Fact, kw_only=True, tag_field="kind", tag="timed_out"):
+class TimedOut(Fact, frozen=True, kw_only=True, tag_field="kind", tag="timed_out"):
     """The trial was ended at its time limit; `waiting` are the ranks that had not finished."""
 
     limit_s: float
@@ -93,13 +93,13 @@ class TimedOut(Fact, kw_only=True, tag_field="kind", tag="timed_out"):
     log_tail: tuple[str, ...]
 
 
-class Skipped(Fact, kw_only=True, tag_field="kind", tag="skipped"):
+class Skipped(Fact, frozen=True, kw_only=True, tag_field="kind", tag="skipped"):
     """Nothing was launched; the sentence says why."""
 
     reason: str
 
 
-class Interrupted(Fact, kw_only=True, tag_field="kind", tag="interrupted"):
+class Interrupted(Fact, frozen=True, kw_only=True, tag_field="kind", tag="interrupted"):
     """The person or the system stopped the run during this attempt; it is run again on resume."""
 
     by: str
@@ -108,7 +108,7 @@ class Interrupted(Fact, kw_only=True, tag_field="kind", tag="interrupted"):
 Outcome = Measured | OutOfMemory | Failed | TimedOut | Skipped | Interrupted
 
 
-class KnobReading(Fact, kw_only=True):
+class KnobReading(Fact, frozen=True, kw_only=True):
     """A setting that was changed: what was asked, what was read back, and what it was put back to."""
 
     name: str
@@ -120,7 +120,7 @@ class KnobReading(Fact, kw_only=True):
     unknown: dict[str, str] = {}
 
 
-class Surroundings(Fact, kw_only=True):
+class Surroundings(Fact, frozen=True, kw_only=True):
     """What else went on: share of the machine's CPU time used by others while the ranks lived, load."""
 
     foreign_cpu_share: float | None
@@ -128,7 +128,7 @@ class Surroundings(Fact, kw_only=True):
     unknown: dict[str, str] = {}
 
 
-class Record(Fact, kw_only=True):
+class Record(Fact, frozen=True, kw_only=True):
     """One attempt of one trial. Written once, never rewritten.
 
     `turnaround_ns` is from the request to launch until the last process is gone. `content_sha256`

@@ -10,7 +10,7 @@ from study.domain.trial import Plan
 RUN_SCHEMA = 1
 
 
-class Session(Fact, kw_only=True):
+class Session(Fact, frozen=True, kw_only=True):
     """One time that `study run` worked on this run; a resumed run has several."""
 
     argv: tuple[str, ...]
@@ -21,7 +21,7 @@ class Session(Fact, kw_only=True):
     unknown: dict[str, str] = {}
 
 
-class Run(Fact, kw_only=True):
+class Run(Fact, frozen=True, kw_only=True):
     """A run: its study as decoded and as text, the plan, the machine, the software, its sessions."""
 
     schema: int

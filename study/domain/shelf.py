@@ -30,14 +30,14 @@ SHELVES: dict[str, str] = {
 }
 
 
-class TaskFacts(Fact, kw_only=True):
+class TaskFacts(Fact, frozen=True, kw_only=True):
     """What a workload does under one task: its unit of work, its options with their defaults."""
 
     unit: str
     options: dict[str, Level] = {}
 
 
-class WorkloadFacts(Fact, kw_only=True):
+class WorkloadFacts(Fact, frozen=True, kw_only=True):
     """What planning has to know of a workload. `sizes` maps a size's name to its dimensions."""
 
     summary: str
@@ -48,7 +48,7 @@ class WorkloadFacts(Fact, kw_only=True):
     needs_torch: bool = True
 
 
-class StrategyFacts(Fact, kw_only=True):
+class StrategyFacts(Fact, frozen=True, kw_only=True):
     """What planning has to know of a strategy. `copies` says that every device holds the whole model
     and its share of the batch, so that the global batch must divide by the devices."""
 
@@ -60,7 +60,7 @@ class StrategyFacts(Fact, kw_only=True):
     startup_s: float
 
 
-class AcceleratorFacts(Fact, kw_only=True):
+class AcceleratorFacts(Fact, frozen=True, kw_only=True):
     """What planning has to know of an accelerator: precisions, backend, seconds to start a trial on it."""
 
     summary: str
@@ -69,14 +69,14 @@ class AcceleratorFacts(Fact, kw_only=True):
     startup_s: float
 
 
-class LauncherFacts(Fact, kw_only=True):
+class LauncherFacts(Fact, frozen=True, kw_only=True):
     """What a launcher can do."""
 
     summary: str
     several_nodes: bool
 
 
-class PageFacts(Fact, kw_only=True):
+class PageFacts(Fact, frozen=True, kw_only=True):
     """What a finding or figure is about."""
 
     summary: str

@@ -14,7 +14,7 @@ Positive = Annotated[int, Meta(ge=1)]
 Seconds = Annotated[float, Meta(ge=0)]
 
 
-class Protocol(Fact, kw_only=True):
+class Protocol(Fact, frozen=True, kw_only=True):
     """How every trial is measured; held for all cells of a study.
 
     The window is fixed work: either `window_steps` steps, or as many as fill `window_s` at the
@@ -33,7 +33,7 @@ class Protocol(Fact, kw_only=True):
     seed: Annotated[int, Meta(ge=0, lt=2**32)] | None = None
 
 
-class Matrix(Fact, kw_only=True):
+class Matrix(Fact, frozen=True, kw_only=True):
     """One product of factors. Every field that takes a list is a factor; a lone value is one level.
 
     `batch` is the global batch under strong scaling and the batch per device under weak scaling.
@@ -53,14 +53,14 @@ class Matrix(Fact, kw_only=True):
     options: dict[str, Level | list[Level]] = {}
 
 
-class Exclude(Fact, kw_only=True):
+class Exclude(Fact, frozen=True, kw_only=True):
     """Cells left out on purpose: those whose factors equal every entry of `where`, with the reason."""
 
     where: dict[str, Level]
     because: Annotated[str, Meta(min_length=1)]
 
 
-class Study(Fact, kw_only=True):
+class Study(Fact, frozen=True, kw_only=True):
     """One study file, decoded."""
 
     name: Slug

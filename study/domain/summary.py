@@ -9,7 +9,7 @@ from study.domain.trial import Cell, Series
 from study.domain.verdict import Verdict
 
 
-class TrialSummary(Fact, kw_only=True):
+class TrialSummary(Fact, frozen=True, kw_only=True):
     """One trial's numbers. `rate` is work over wall time of the window, all ranks; null if not measured.
 
     The wall time is from the first rank's start to the last rank's end. `step_ns[i]` is the slowest
@@ -34,7 +34,7 @@ class TrialSummary(Fact, kw_only=True):
     unknown: dict[str, str] = {}
 
 
-class Latency(Fact, kw_only=True):
+class Latency(Fact, frozen=True, kw_only=True):
     """Decoding latency in seconds: medians per trial, t interval over trials; p99 where n carries it."""
 
     first_token_s: Estimate
@@ -46,7 +46,7 @@ class Latency(Fact, kw_only=True):
     unknown: dict[str, str] = {}
 
 
-class CellSummary(Fact, kw_only=True):
+class CellSummary(Fact, frozen=True, kw_only=True):
     """One cell's numbers over its trials. `rate` is total work over total time."""
 
     cell_id: str
@@ -65,7 +65,7 @@ class CellSummary(Fact, kw_only=True):
     unknown: dict[str, str] = {}
 
 
-class SeriesPoint(Fact, kw_only=True):
+class SeriesPoint(Fact, frozen=True, kw_only=True):
     """One device count of a series.
 
     `speedup` is against the best single-device version, `own_speedup` against the same code at one
@@ -88,7 +88,7 @@ class SeriesPoint(Fact, kw_only=True):
     unknown: dict[str, str] = {}
 
 
-class SeriesSummary(Fact, kw_only=True):
+class SeriesSummary(Fact, frozen=True, kw_only=True):
     """A series with its points. `label` is short, for charts: "gpt tiny, training"."""
 
     series: Series
@@ -103,7 +103,7 @@ class SeriesSummary(Fact, kw_only=True):
     unknown: dict[str, str] = {}
 
 
-class Comparison(Fact, kw_only=True):
+class Comparison(Fact, frozen=True, kw_only=True):
     """Two cells that differ in one factor, and the verdict."""
 
     key: str
@@ -115,7 +115,7 @@ class Comparison(Fact, kw_only=True):
     verdict: Verdict
 
 
-class RuleOutcome(Fact, kw_only=True):
+class RuleOutcome(Fact, frozen=True, kw_only=True):
     """A rule of good reporting that was checked on this run's own data."""
 
     id: str
@@ -124,7 +124,7 @@ class RuleOutcome(Fact, kw_only=True):
     detail: str
 
 
-class Analysis(Fact, kw_only=True):
+class Analysis(Fact, frozen=True, kw_only=True):
     """Everything that the article may say: the desk's whole answer for one run."""
 
     trials: tuple[TrialSummary, ...]

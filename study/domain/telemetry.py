@@ -3,7 +3,7 @@
 from study.domain.fact import Fact
 
 
-class Sample(Fact, kw_only=True):
+class Sample(Fact, frozen=True, kw_only=True):
     """One sensor read once. `value` is null with a reason when the sensor did not answer."""
 
     time_ns: int

@@ -27,7 +27,7 @@ Style = Literal[
 Show = Literal["value", "value_interval", "interval", "value_interval_n"]
 
 
-class Num(Fact, kw_only=True, tag_field="kind", tag="num"):
+class Num(Fact, frozen=True, kw_only=True, tag_field="kind", tag="num"):
     """A number. `unit` is the unit of work for `rate` ("tokens" is shown as tokens/s).
 
     `percent` takes a share (0.93 is shown as 93%); `seconds` and `milliseconds` take seconds.
@@ -38,7 +38,7 @@ class Num(Fact, kw_only=True, tag_field="kind", tag="num"):
     unit: str = ""
 
 
-class Est(Fact, kw_only=True, tag_field="kind", tag="est"):
+class Est(Fact, frozen=True, kw_only=True, tag_field="kind", tag="est"):
     """An estimate: with its interval and n unless `show` says less."""
 
     estimate: Estimate
@@ -47,26 +47,26 @@ class Est(Fact, kw_only=True, tag_field="kind", tag="est"):
     show: Show = "value_interval"
 
 
-class Name(Fact, kw_only=True, tag_field="kind", tag="name"):
+class Name(Fact, frozen=True, kw_only=True, tag_field="kind", tag="name"):
     """A proper name or identifier: never translated, never trusted. `code` asks for a monospaced face."""
 
     text: str
     code: bool = False
 
 
-class Term(Fact, kw_only=True, tag_field="kind", tag="term"):
+class Term(Fact, frozen=True, kw_only=True, tag_field="kind", tag="term"):
     """A word of the glossary, translated."""
 
     text: str
 
 
-class Day(Fact, kw_only=True, tag_field="kind", tag="day"):
+class Day(Fact, frozen=True, kw_only=True, tag_field="kind", tag="day"):
     """A date, as ISO 8601."""
 
     iso: str
 
 
-class Text(Fact, kw_only=True, tag_field="kind", tag="text"):
+class Text(Fact, frozen=True, kw_only=True, tag_field="kind", tag="text"):
     """A whole sentence: `frame` with slots; `plural` is the frame for counts other than one.
 
     `count` names the integer slot that decides between `frame` and `plural`.
@@ -78,7 +78,7 @@ class Text(Fact, kw_only=True, tag_field="kind", tag="text"):
     count: str = ""
 
 
-class Listing(Fact, kw_only=True, tag_field="kind", tag="listing"):
+class Listing(Fact, frozen=True, kw_only=True, tag_field="kind", tag="listing"):
     """Several things in a row, joined as the language does ("a, b and c")."""
 
     items: tuple["Slot", ...]

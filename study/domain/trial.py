@@ -4,7 +4,7 @@ from study.domain.fact import Fact, Level
 from study.domain.study import Protocol, Scaling, Task
 
 
-class Cell(Fact, kw_only=True):
+class Cell(Fact, frozen=True, kw_only=True):
     """One combination of levels: everything that defines what a trial measures.
 
     `batch` is the global batch: samples per step over all ranks. `options` holds every option of
@@ -25,7 +25,7 @@ class Cell(Fact, kw_only=True):
     options: dict[str, Level] = {}
 
 
-class PlannedCell(Fact, kw_only=True):
+class PlannedCell(Fact, frozen=True, kw_only=True):
     """A cell that will run: its id, its predicted seconds per trial, how many units one step is worth."""
 
     id: str
@@ -36,7 +36,7 @@ class PlannedCell(Fact, kw_only=True):
     unknown: dict[str, str] = {}
 
 
-class SkippedCell(Fact, kw_only=True):
+class SkippedCell(Fact, frozen=True, kw_only=True):
     """A cell that cannot or should not run, with the sentence that says why."""
 
     id: str
@@ -44,7 +44,7 @@ class SkippedCell(Fact, kw_only=True):
     reason: str
 
 
-class Series(Fact, kw_only=True):
+class Series(Fact, frozen=True, kw_only=True):
     """Cells that differ only in the number of devices, and the cell that they are compared with.
 
     `members` are cell ids in order of devices. `base` is the best single-device version (strategy
@@ -61,7 +61,7 @@ class Series(Fact, kw_only=True):
     unknown: dict[str, str] = {}
 
 
-class PlannedTrial(Fact, kw_only=True):
+class PlannedTrial(Fact, frozen=True, kw_only=True):
     """One cell in one block. `id` is `<order>-<cell id>`; `order` counts from 1."""
 
     id: str
@@ -71,7 +71,7 @@ class PlannedTrial(Fact, kw_only=True):
     seed: int
 
 
-class Plan(Fact, kw_only=True):
+class Plan(Fact, frozen=True, kw_only=True):
     """Everything a run is going to do, decided before it starts.
 
     `digest` is the SHA-256 of what is measured (cells, protocol, series), not of the order.
@@ -91,7 +91,7 @@ class Plan(Fact, kw_only=True):
     unknown: dict[str, str] = {}
 
 
-class Order(Fact, kw_only=True):
+class Order(Fact, frozen=True, kw_only=True):
     """What one rank is told. The worker is handed everything: it inherits no configuration.
 
     `store` is the path of the rendezvous file, `folder` where this attempt's files go.

@@ -8,7 +8,7 @@ from study.domain.fact import Fact
 VerdictKind = Literal["clear", "small", "same", "open", "not_compared"]
 
 
-class Verdict(Fact, kw_only=True):
+class Verdict(Fact, frozen=True, kw_only=True):
     """The outcome of comparing A with B by the ratio of their rates, A over B.
 
     `ratio` carries the simultaneous interval of its family (level 1 - 0.05/m), which decides;
