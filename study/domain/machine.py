@@ -50,3 +50,19 @@ class Software(Fact, frozen=True, kw_only=True):
     study_commit: str | None
     study_dirty: bool | None
     unknown: dict[str, str] = {}
+
+
+class WorkerFacts(Fact, frozen=True, kw_only=True):
+    """What only the worker can see: torch's versions and the devices that it can use.
+
+    `devices` maps each accelerator that works here to the names of its devices.
+    """
+
+    torch: str
+    torch_git: str | None
+    cuda: str | None
+    cudnn: str | None
+    nccl: str | None
+    devices: dict[str, tuple[str, ...]]
+    cpu_capability: str | None
+    unknown: dict[str, str] = {}

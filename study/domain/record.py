@@ -155,5 +155,19 @@ class Record(Fact, frozen=True, kw_only=True):
     content_sha256: str = ""
 
 
+class RankError(Fact, frozen=True, kw_only=True):
+    """What a rank writes when it fails: the joint between worker and lab; the record keeps its gist.
+
+    `secondary` marks the echo of another rank's failure (connection closed, timed out waiting).
+    """
+
+    rank: int
+    time_ns: int
+    kind: Literal["out_of_memory", "raised", "invalid"]
+    secondary: bool
+    message: str
+    trace: tuple[str, ...]
+
+
 FINAL = (Measured, OutOfMemory, Failed, TimedOut, Skipped)
 """Outcomes after which a trial is not run again on resume."""

@@ -119,17 +119,14 @@ def facts(shelf: str, name: str, kind: type[F]) -> F:
     module = module_names(shelf)[name]
     tree = ast.parse(source_of(module).read_text(encoding="utf-8"))
     for node in tree.body:
-        targets = (
-            node.targets
-            if isinstance(node, ast.Assign)
-            else [node.target]
-            if isinstance(node, ast.AnnAssign)
-            else []
-        )
+        if not isinstance(node, ast.Assign | ast.AnnAssign):
+            continue
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         if any(isinstance(t, ast.Name) and t.id == "FACTS" for t in targets):
-            value = getattr(node, "value", None)
+            if node.value is None:
+                break
             try:
-                return msgspec.convert(ast.literal_eval(value), kind)
+                return msgspec.convert(ast.literal_eval(node.value), kind)
             except (ValueError, TypeError, msgspec.ValidationError) as error:
                 raise BadShelfFile(module, f"FACTS: {error}") from error
     raise BadShelfFile(module, "it states no FACTS")
