@@ -1,0 +1,36 @@
+# The two commands of the README: `make demo` measures this machine and makes the page, `make test` checks
+# the project. Both make their own virtual environment; they need python3 with venv, and nothing else.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+# Also read by pip inside isolated builds.
+export PIP_CONSTRAINT := $(CURDIR)/constraints.txt
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test benchmarks clean
+
+demo: $(VENV)/.installed
+	$(BIN)/study run quick
+	$(BIN)/study render
+
+test: $(VENV)/.installed-dev
+	PATH="$(CURDIR)/$(BIN):$$PATH" scripts/check
+
+benchmarks: $(VENV)/.installed-dev
+	@for file in tests/benchmarks/*.py; do $(BIN)/python $$file || exit 1; done
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .coverage

@@ -1,0 +1,88 @@
+"""Cells that differ in one factor and the verdict on each: variants, precisions, the wrapper's cost."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from study.analysis import reasons
+from study.analysis.intervals import LogMean, Repeats, paired
+from study.analysis.verdicts import Refused, judge
+from study.domain.fact import Fact
+from study.domain.summary import Comparison
+from study.domain.trial import Cell, Plan
+
+
+class Pair(Fact, frozen=True, kw_only=True):
+    """Two cells to be compared: A against the baseline B."""
+
+    factor: str
+    level_a: str
+    level_b: str
+    cell_a: str
+    cell_b: str
+
+
+def compare(plan: Plan, cells: Mapping[str, Repeats]) -> tuple[Comparison, ...]:
+    """Every declared comparison of the plan with its verdict, paired by block; a factor is a family."""
+    found: list[Comparison] = []
+    for pairs in (_by_factor(plan, "variant"), _by_factor(plan, "precision"), _wrappers(plan)):
+        if not pairs:
+            continue
+        ratios = [_ratio(cells.get(pair.cell_a), cells.get(pair.cell_b)) for pair in pairs]
+        verdicts = judge(pairs[0].factor, ratios, plan.protocol.margin)
+        found += [
+            Comparison(
+                key=f"{pair.factor}:{pair.cell_a}:{pair.cell_b}",
+                factor=pair.factor,
+                level_a=pair.level_a,
+                level_b=pair.level_b,
+                cell_a=pair.cell_a,
+                cell_b=pair.cell_b,
+                verdict=verdict,
+            )
+            for pair, verdict in zip(pairs, verdicts, strict=True)
+        ]
+    return tuple(found)
+
+
+def _by_factor(plan: Plan, factor: str) -> list[Pair]:
+    """Cells equal in everything but `factor`: every further level against the first in the plan."""
+    groups: dict[bytes, list[tuple[str, Cell]]] = defaultdict(list)
+    for planned in plan.cells:
+        alike = msgspec.structs.replace(planned.cell, **{factor: ""})
+        groups[msgspec.json.encode(alike, order="deterministic")].append((planned.id, planned.cell))
+    return [
+        Pair(
+            factor=factor,
+            level_a=getattr(cell, factor),
+            level_b=getattr(group[0][1], factor),
+            cell_a=cell_id,
+            cell_b=group[0][0],
+        )
+        for group in groups.values()
+        for cell_id, cell in group[1:]
+    ]
+
+
+def _wrappers(plan: Plan) -> list[Pair]:
+    """The base of each series against the same strategy on one device: what the wrapper costs."""
+    cells = {planned.id: planned.cell for planned in plan.cells}
+    pairs = {
+        (series.base, series.own_base): Pair(
+            factor="strategy",
+            level_a=cells[series.base].strategy,
+            level_b=cells[series.own_base].strategy,
+            cell_a=series.base,
+            cell_b=series.own_base,
+        )
+        for series in plan.series
+        if series.base is not None and series.own_base is not None and series.base != series.own_base
+    }
+    return list(pairs.values())
+
+
+def _ratio(a: Repeats | None, b: Repeats | None) -> LogMean | Refused:
+    if a is None or b is None:
+        return Refused(reason=reasons.NOT_MEASURED)
+    return paired(a, b) or Refused(reason=reasons.TOO_FEW_PAIRS)

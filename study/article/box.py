@@ -1,0 +1,55 @@
+"""The findings box: which findings stand in it, and in which order."""
+
+from collections.abc import Iterable
+
+from study.domain.finding import Finding
+from study.domain.summary import Analysis
+
+MOST = 6
+"""More than six claims are a list and no longer a summary."""
+
+DOTS = {"strong": 3, "moderate": 2, "weak": 1, "not_shown": 0, "none": 0}
+"""The evidence marks that the press prints; an unsettled claim comes after every settled one."""
+
+
+def importance(finding: Finding) -> tuple[float, float, str]:
+    """Sorts findings by practical size times evidence, largest first; equals by weight, then by key."""
+    return (-abs(finding.weight) * DOTS[finding.evidence], -abs(finding.weight), finding.key)
+
+
+def headlines(analysis: Analysis) -> tuple[Finding, ...]:
+    """The findings of the box: at most six, and at most one about a subject in a section."""
+    taken: set[tuple[str, tuple[str, str, str]]] = set()
+    box: list[Finding] = []
+    for finding in sorted(analysis.findings, key=importance):
+        place = (finding.section, subject(finding, analysis))
+        if finding.headline and place not in taken and len(box) < MOST:
+            taken.add(place)
+            box.append(finding)
+    return tuple(box)
+
+
+def subject(finding: Finding, analysis: Analysis) -> tuple[str, str, str]:
+    """What a finding is about: workload, task, and scaling, read off the trials that it rests on.
+
+    Scaling is that of the series to which its cells belong, empty when they belong to none. A
+    finding without trials is its own subject.
+    """
+    rests_on = set(finding.trials)
+    ids = {trial.cell_id for trial in analysis.trials if trial.trial in rests_on}
+    cells = [summary.cell for summary in analysis.cells if summary.cell_id in ids]
+    if not cells:
+        return (finding.key, "", "")
+    return (
+        _joined(cell.workload for cell in cells),
+        _joined(cell.task for cell in cells),
+        _joined(
+            series.series.scaling
+            for series in analysis.series
+            if ids & {m for m in series.series.members if m != series.series.base}
+        ),
+    )
+
+
+def _joined(words: Iterable[str]) -> str:
+    return " ".join(sorted(set(words)))

@@ -1,0 +1,67 @@
+"""What every section and figure may speak of: the run, its records, the analysis, the figures drawn."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from study.article.box import importance
+from study.domain.article import FigureBlock, Paragraph
+from study.domain.figure import Figure
+from study.domain.finding import Finding, Section
+from study.domain.record import Record
+from study.domain.run import Run
+from study.domain.summary import Analysis, CellSummary, TrialSummary
+
+
+@dataclass(frozen=True, kw_only=True)
+class Material:
+    """One run and all that is known of it. `figures` maps a section's key to its figures, in order."""
+
+    run: Run
+    records: tuple[Record, ...]
+    analysis: Analysis
+    figures: Mapping[str, tuple[Figure, ...]] = field(default_factory=dict)
+
+    def figure_blocks(self, section: str) -> tuple[FigureBlock, ...]:
+        return tuple(FigureBlock(figure=figure) for figure in self.figures.get(section, ()))
+
+    def findings_as_prose(self, section: Section) -> tuple[Paragraph, ...]:
+        """One paragraph a finding of that section, in the desk's order, its caveats behind it."""
+        return tuple(
+            Paragraph(sentences=(finding.sentence, *finding.caveats), finding=finding.key)
+            for finding in self.analysis.findings
+            if finding.section == section
+        )
+
+
+def measured_cells(analysis: Analysis) -> tuple[CellSummary, ...]:
+    """The cells that have a rate, in the order in which the article shows cells."""
+    return tuple(cell for cell in cells_in_order(analysis) if cell.rate is not None)
+
+
+def cells_in_order(analysis: Analysis) -> tuple[CellSummary, ...]:
+    """All cells: by workload, task and number of devices, so that a table reads from top to bottom."""
+    return tuple(
+        sorted(
+            analysis.cells,
+            key=lambda summary: (
+                summary.cell.workload,
+                summary.cell.size,
+                summary.cell.task,
+                summary.cell.devices,
+                summary.cell.batch,
+                summary.cell.strategy,
+                summary.cell_id,
+            ),
+        )
+    )
+
+
+def trials_of(analysis: Analysis, cell_id: str) -> Iterator[TrialSummary]:
+    """The trials of a cell that have a rate."""
+    return (trial for trial in analysis.trials if trial.cell_id == cell_id and trial.rate is not None)
+
+
+def relevant_finding(analysis: Analysis, figure: str) -> Finding | None:
+    """The finding that a figure shows: of those that name it, the one that comes first in the box."""
+    named = [finding for finding in analysis.findings if finding.figure == figure]
+    return min(named, key=importance, default=None)

@@ -1,0 +1,77 @@
+"""Whole sentences and terms for what other rooms name: tasks, scalings, outcomes, what is missing."""
+
+from study.domain.estimate import Estimate
+from study.domain.figure import Missing, TableCell
+from study.domain.summary import CellSummary
+from study.domain.text import Est, Name, Num, Show, Slot, Style, Term, Text, said
+
+TASKS = {"train": Term(text="training"), "infer": Term(text="inference"), "check": Term(text="check")}
+
+SCALINGS = {"strong": Term(text="strong scaling"), "weak": Term(text="weak scaling")}
+
+OUTCOMES = {
+    "measured": Term(text="measured"),
+    "out_of_memory": Term(text="out of memory"),
+    "failed": Term(text="failed"),
+    "timed_out": Term(text="timed out"),
+    "skipped": Term(text="skipped"),
+    "interrupted": Term(text="interrupted"),
+    "excluded": Term(text="excluded"),
+}
+
+NOT_MEASURED = said("Not measured.")
+NO_REASON = said("Not recorded, and the records do not say why.")
+STRONG_ONLY = said("Defined for strong scaling only.")
+WEAK_ONLY = said("Defined for weak scaling only.")
+ONE_DEVICE = said("Not defined at one device.")
+
+
+def because(reason: str) -> Text:
+    """The reason as a sentence: what was not recorded is said, never dropped."""
+    if not reason:
+        return NO_REASON
+    return said("Not recorded: {reason}.", reason=Name(text=reason.rstrip(". ")))
+
+
+def known(value: Slot | None, field: str, unknown: dict[str, str]) -> Slot:
+    """The value, or the sentence that says why it is not there."""
+    return because(unknown.get(field, "")) if value is None else value
+
+
+def text_or_reason(value: str | None, field: str, unknown: dict[str, str]) -> Slot:
+    """A string as a name, or the sentence that says why it is not there."""
+    return known(None if value is None else Name(text=value), field, unknown)
+
+
+def number(value: float | None, style: Style = "plain", unit: str = "") -> Num | None:
+    """A number as a slot, or nothing."""
+    return None if value is None else Num(value=float(value), style=style, unit=unit)
+
+
+def count(value: int) -> Num:
+    """A whole number as a slot."""
+    return Num(value=float(value), style="integer")
+
+
+def estimate(
+    value: Estimate | None, style: Style = "plain", unit: str = "", show: Show = "value_interval"
+) -> Est | None:
+    """An estimate as a slot, or nothing."""
+    return None if value is None else Est(estimate=value, style=style, unit=unit, show=show)
+
+
+def entry(value: Slot | None, reason: str, otherwise: Text = NOT_MEASURED) -> TableCell:
+    """A table cell: the value, or the reason for its absence."""
+    if value is not None:
+        return value
+    return Missing(reason=because(reason) if reason else otherwise)
+
+
+def model(summary: CellSummary) -> Name:
+    """Workload and size of a cell, as a name."""
+    return Name(text=f"{summary.cell.workload} {summary.cell.size}".strip())
+
+
+def shared_unit(units: set[str]) -> str:
+    """The unit of a column: the one that all its cells have, or none."""
+    return units.pop() if len(units) == 1 else ""

@@ -1,0 +1,155 @@
+"""`study render`: from the archive to the site."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from study.domain.errors import BadUsage
+
+if TYPE_CHECKING:
+    from study.domain.article import Article
+
+
+@click.command("render", short_help="Make the site from the runs.")
+@click.argument("runs_wanted", metavar="[RUN]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--runs", type=click.Path(path_type=Path), default=Path("runs"), show_default=True, help="The archive."
+)
+@click.option(
+    "--site",
+    type=click.Path(path_type=Path),
+    default=Path("site"),
+    show_default=True,
+    help="Where the pages go.",
+)
+@click.option("--lang", default="en", show_default=True, help="Languages, separated by commas: en, pl.")
+@click.option("--templates", type=click.Path(path_type=Path), help="A folder of templates of your own.")
+@click.option("--base-url", help="The address of the published site, for links that must be absolute.")
+@click.option("--check", is_flag=True, help="Write nothing; say whether the site is what would be made.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document as the last line.")
+def command(  # noqa: PLR0917  click hands over one argument an option
+    runs_wanted: tuple[Path, ...],
+    runs: Path,
+    site: Path,
+    lang: str,
+    templates: Path | None,
+    base_url: str | None,
+    check: bool,
+    as_json: bool,
+) -> int:
+    """Make the site from the runs: HTML, Markdown, charts as SVG, tables as CSV.
+
+    RUN is the folder of a run; without it, every run of the archive. Same records, same bytes.
+    """
+    folders = _folders(runs_wanted, runs)
+    items = [(article_of(folder), raw_files(folder)) for folder in folders]
+    languages = tuple(part.strip() for part in lang.split(",") if part.strip())
+    if check:
+        return _check(items, site, languages, templates, base_url, as_json=as_json)
+    from study.press import publish
+
+    published = publish(items, site=site, languages=languages, templates=templates, base_url=base_url)
+    page = site / "index.html"
+    if as_json:
+        import json
+
+        document = {
+            "site": str(site),
+            "index": str(page),
+            "pages": [str(site / p) for p in published.pages],
+            "changed": len(published.changed),
+            "unchanged": len(published.unchanged),
+            "removed": len(published.removed),
+        }
+        click.echo(json.dumps(document, ensure_ascii=False))
+        return 0
+    click.echo(
+        f"{len(items)} articles; {len(published.changed)} files written, "
+        f"{len(published.unchanged)} unchanged, {len(published.removed)} removed."
+    )
+    for article, _ in items:
+        click.echo(f"  {article.title}: {site / 'studies' / article.path / 'index.html'}")
+    click.echo(f"Open {page.resolve().as_uri()}")
+    return 0
+
+
+def article_of(folder: Path) -> "Article":
+    """The article about the run in `folder`.
+
+    Raises:
+        BadArchive: the run or one of its records cannot be read.
+    """
+    from study.analysis import analyse
+    from study.archive import load_records, load_run
+    from study.article import compose
+
+    run, records = load_run(folder), load_records(folder)
+    return compose(run, records, analyse(run, records))
+
+
+def raw_files(folder: Path) -> dict[str, bytes]:
+    """The run's own files, as they are offered beside the article: one JSON document with everything."""
+    run = (folder / "run.json").read_bytes().rstrip()
+    records = [path.read_bytes().rstrip() for path in sorted((folder / "trials").glob("*.json"))]
+    whole = b'{"run":' + run + b',\n"records":[\n' + b",\n".join(records) + b"\n]}\n"
+    return {"results.json": whole}
+
+
+def _folders(wanted: Sequence[Path], runs: Path) -> list[Path]:
+    from study.archive import find_runs
+
+    if not wanted:
+        found = find_runs(runs)
+        if not found:
+            raise BadUsage(f"{runs}: there is no run to render.", "`study run` makes one.")
+        return found
+    folders = []
+    for path in wanted:
+        inside = runs / path
+        folder = path if (path / "run.json").is_file() else inside
+        if not (folder / "run.json").is_file():
+            raise BadUsage(f"{path}: there is no run there.", "`study list runs` shows the runs.")
+        folders.append(folder)
+    return folders
+
+
+def _check(
+    items: list[tuple["Article", dict[str, bytes]]],
+    site: Path,
+    languages: tuple[str, ...],
+    templates: Path | None,
+    base_url: str | None,
+    *,
+    as_json: bool,
+) -> int:
+    """Render elsewhere and compare: 0 if the site holds the same bytes, else 1."""
+    import tempfile
+
+    from study.press import publish
+
+    with tempfile.TemporaryDirectory() as scratch:
+        fresh = Path(scratch) / "site"
+        publish(items, site=fresh, languages=languages, templates=templates, base_url=base_url)
+        made, there = _tree(fresh), _tree(site)
+    differing = sorted(name for name in made | there if made.get(name) != there.get(name))
+    if as_json:
+        import json
+
+        click.echo(json.dumps({"site": str(site), "differing": differing}, ensure_ascii=False))
+    elif differing:
+        click.echo(f"{site} is not what would be made now; {len(differing)} files differ:")
+        for name in differing:
+            click.echo(f"  {name}")
+    else:
+        click.echo(f"{site} is what would be made now: {len(made)} files, byte for byte.")
+    return 1 if differing else 0
+
+
+def _tree(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }

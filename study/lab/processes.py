@@ -1,0 +1,66 @@
+"""Which processes belong to a rank, read from /proc, and how they are ended.
+
+A rank leads a session of its own. To it belong the members of that session and every descendant,
+also one that left the session. Numbers of processes are reused, but never while a session of that
+number has members: so when a rank that is known to be gone seems to live, its number has been given
+to a stranger, and nothing of it is touched.
+"""
+
+import contextlib
+import os
+import signal
+from collections.abc import Collection
+from pathlib import Path
+from typing import NamedTuple
+
+PROC = Path("/proc")
+
+
+class Process(NamedTuple):
+    """One line of the process table; `cpu_ticks` counts it and the children that it waited for."""
+
+    parent: int
+    session: int
+    dead: bool
+    cpu_ticks: int
+
+
+def read_process(pid: int) -> Process | None:
+    """One process, or nothing if there is none of that number. Format: proc_pid_stat(5)."""
+    try:
+        line = (PROC / str(pid) / "stat").read_bytes()
+    except OSError:
+        return None
+    fields = line[line.rindex(b")") + 2 :].split()  # the name may hold blanks and brackets
+    state, parent, session = fields[0], int(fields[1]), int(fields[3])
+    return Process(parent, session, state in (b"Z", b"X"), sum(int(ticks) for ticks in fields[11:15]))
+
+
+def table() -> dict[int, Process]:
+    """Every process that can be seen, by its number."""
+    numbers = [int(name) for name in os.listdir(PROC) if name.isdigit()] if PROC.is_dir() else []
+    found = {pid: read_process(pid) for pid in numbers}
+    return {pid: process for pid, process in found.items() if process is not None}
+
+
+def members(living: Collection[int], gone: Collection[int] = ()) -> set[int]:
+    """The numbers of all processes that belong to these ranks and are not dead.
+
+    `living` are ranks that have not been waited for yet, `gone` are those that have.
+    """
+    processes = {pid: process for pid, process in table().items() if not process.dead}
+    roots = {*living, *(pid for pid in gone if pid not in processes)}
+    found = {pid for pid, process in processes.items() if pid in roots or process.session in roots}
+    grown = True
+    while grown:
+        more = {pid for pid, process in processes.items() if process.parent in found} - found
+        found |= more
+        grown = bool(more)
+    return found
+
+
+def send(pids: Collection[int], number: signal.Signals) -> None:
+    """Send a signal to each process; one that is gone already is no fault."""
+    for pid in pids:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)

@@ -1,0 +1,283 @@
+"""Digits: the one place where a number becomes text, for prose, tables, charts and the terminal alike.
+
+Rounding follows the GUM (JCGM 100:2008, 7.2.6): the half-width of an interval to two significant digits, the
+estimate to the same decimal place; half up, on the decimal that the float prints as, because the
+binary value behind 2.675 would surprise the reader who checks by hand.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from decimal import ROUND_HALF_UP, Context, Decimal
+from typing import NamedTuple
+
+from study.domain.errors import OurFault
+from study.domain.estimate import Estimate
+from study.domain.text import Style
+
+NBSP = "\u00a0"
+MINUS = "\u2212"
+
+_EXACT = Context(prec=80, rounding=ROUND_HALF_UP)
+_SUPERSCRIPT = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+_KIBI = Decimal(1024)
+
+
+class Signs(NamedTuple):
+    """A language's signs. `grouped_from` is the number of integer digits from which groups are marked."""
+
+    decimal: str
+    group: str
+    grouped_from: int
+    percent: str
+
+
+class Measure(NamedTuple):
+    """How a style is shown: the held value times `factor`, then `suffix`.
+
+    `most_places` caps the decimal places unless that would hide on which side of `neutral` ("no
+    difference") a bound lies.
+    """
+
+    factor: Decimal
+    suffix: str
+    most_places: int | None = None
+    neutral: Decimal | None = None
+
+
+class Shown(NamedTuple):
+    """An estimate in digits: its value with its unit, and its interval, or an empty string without one."""
+
+    value: str
+    interval: str
+
+
+class Numbers:
+    """The number formatter of one language.
+
+    `word` translates a unit ("tokens"); `between` joins the ends of an interval of which one is
+    negative ("−0.02 to 0.06"), where a dash would read as a sign.
+    """
+
+    def __init__(self, signs: Signs, word: Callable[[str], str], between: Callable[[str, str], str]) -> None:
+        self._signs = signs
+        self._word = word
+        self._between = between
+
+    def number(self, value: float, style: Style, unit: str = "", *, tight: bool = False, bare: bool = False) -> str:
+        """A value without an interval. `tight` abbreviates the unit, `bare` leaves it to the table's head."""
+        if style == "duration" and abs(value) >= 59.95:
+            return self._clock(exact(value))
+        measure = self.measure(style, unit, value, tight=tight)
+        shown = _EXACT.multiply(exact(value), measure.factor)
+        digits = self._plain(shown, style)
+        return digits + ("" if bare and _head_carries_unit(style) else measure.suffix)
+
+    def estimate(
+        self, estimate: Estimate, style: Style, unit: str = "", *, tight: bool = False, bare: bool = False
+    ) -> Shown:
+        """An estimate and its interval, both to the decimal place that the interval deserves."""
+        if estimate.low is None or estimate.high is None:
+            return Shown(self.number(estimate.value, style, unit, tight=tight, bare=bare), "")
+        measure = self.measure(style, unit, estimate.value, tight=tight)
+        value, low, high = (
+            _EXACT.multiply(exact(x), measure.factor) for x in (estimate.value, estimate.low, estimate.high)
+        )
+        places = _places_of_interval(low, high, measure)
+        if style == "integer":
+            places = min(places or 0, 0)
+        suffix = "" if bare and _head_carries_unit(style) else measure.suffix
+        shown = self._plain(value, style) if places is None else self._digits(rounded(value, places))
+        interval = self._interval(low, high, _places_of(value, style) if places is None else places)
+        closed = suffix if style == "percent" else ""
+        return Shown(shown + suffix, interval + closed)
+
+    def ticks(self, values: Sequence[float], style: Style, unit: str) -> tuple[list[str], str]:
+        """The digits of an axis's ticks, all to the same place, and the unit that one of them should carry."""
+        largest = max((abs(v) for v in values), default=0.0)
+        measure = self.measure(style, unit, largest, tight=True)
+        shown = [_EXACT.multiply(exact(v), measure.factor) for v in values]
+        thousands = style in ("plain", "integer", "rate") and largest >= 10_000
+        if thousands:
+            shown = [_EXACT.divide(v, Decimal(1000)) for v in shown]
+        places = max((_needed_places(v) for v in shown), default=0)
+        digits = [self._digits(rounded(v, places)) for v in shown]
+        if thousands:
+            digits = [text if value == 0 else text + "k" for text, value in zip(digits, shown, strict=True)]
+        return digits, measure.suffix
+
+    def measure(self, style: Style, unit: str, reference: float, *, tight: bool = False) -> Measure:
+        """Factor, unit and cap of a style; `reference` decides between ms, s and min, or MiB and GiB."""
+        one = Decimal(1)
+        match style:
+            case "percent":
+                return Measure(Decimal(100), self._signs.percent, 1, Decimal(0))
+            case "percent_points":
+                name = "pp" if tight else "percentage points"
+                return Measure(Decimal(100), NBSP + self._word(name), 1, Decimal(0))
+            case "ratio":
+                return Measure(one, self._unit(unit), 2, one)
+            case "times":
+                return Measure(one, "×", 2, one)
+            case "rate":
+                return Measure(one, NBSP + self._word(unit) + "/s")
+            case "seconds":
+                return Measure(one, NBSP + "s")
+            case "milliseconds":
+                return Measure(Decimal(1000), NBSP + "ms")
+            case "duration":
+                return _measure_of_duration(abs(reference))
+            case "bytes":
+                return _measure_of_bytes(abs(reference))
+            case "megahertz":
+                return Measure(one, NBSP + "MHz")
+            case "watt":
+                return Measure(one, NBSP + "W")
+            case _:
+                return Measure(one, self._unit(unit))
+
+    def file_size(self, count: int) -> str:
+        """A file's size in decimal units, as file managers show it."""
+        for limit, factor, unit in ((10**3, 1, "B"), (10**6, 10**3, "kB"), (10**9, 10**6, "MB")):
+            if count < limit:
+                break
+        else:
+            factor, unit = 10**9, "GB"
+        return self._plain(_EXACT.divide(Decimal(count), Decimal(factor)), "plain") + NBSP + unit
+
+    def _unit(self, unit: str) -> str:
+        return NBSP + self._word(unit) if unit else ""
+
+    def _plain(self, shown: Decimal, style: Style) -> str:
+        """Digits of a value without an interval, to the places that its style has by custom."""
+        if shown != 0 and style != "integer" and (abs(shown) >= Decimal("1e15") or abs(shown) < Decimal("1e-6")):
+            return self._power_of_ten(shown)
+        result = rounded(shown, _places_of(shown, style))
+        if style in ("percent", "percent_points") and result == result.to_integral_value():
+            result = rounded(result, 0)
+        return self._digits(result)
+
+    def _digits(self, value: Decimal) -> str:
+        """A rounded decimal with the language's signs; a zero has no minus."""
+        text = f"{abs(value):f}"
+        whole, _, fraction = text.partition(".")
+        if len(whole) >= self._signs.grouped_from:
+            start = len(whole) % 3
+            groups = [whole[:start]] if start else []
+            groups += [whole[i : i + 3] for i in range(start, len(whole), 3)]
+            whole = self._signs.group.join(groups)
+        minus = MINUS if value < 0 else ""
+        return minus + whole + (self._signs.decimal + fraction if fraction else "")
+
+    def _interval(self, low: Decimal, high: Decimal, places: int) -> str:
+        below, above = rounded(low, places), rounded(high, places)
+        ends = self._digits(below), self._digits(above)
+        return "–".join(ends) if below >= 0 and above >= 0 else self._between(*ends)
+
+    def _power_of_ten(self, value: Decimal) -> str:
+        exponent = value.adjusted()
+        mantissa = self._digits(rounded(value.scaleb(-exponent, _EXACT), 2))
+        return f"{mantissa}{NBSP}×{NBSP}10{str(exponent).translate(_SUPERSCRIPT)}"
+
+    def _clock(self, seconds: Decimal) -> str:
+        """A duration of a minute or more in two units: "3 min 20 s", "27 h 5 min"."""
+        sign = MINUS if seconds < 0 else ""
+        whole = int(rounded(abs(seconds), 0))
+        units = (("h", 3600), ("min", 60)) if whole >= 3600 else (("min", 60), ("s", 1))
+        if whole >= 3600:
+            whole = int(rounded(_EXACT.divide(abs(seconds), Decimal(60)), 0)) * 60
+        first, second = divmod(whole, units[0][1])
+        parts = [f"{self._digits(Decimal(first))}{NBSP}{units[0][0]}"]
+        if second:
+            parts.append(f"{second // units[1][1]}{NBSP}{units[1][0]}")
+        return sign + NBSP.join(parts)
+
+
+def exact(value: float) -> Decimal:
+    """The shortest decimal that reads back as this float.
+
+    Raises:
+        OurFault: the number is not finite; such a value should have been refused on the way here.
+    """
+    if not math.isfinite(value):
+        raise OurFault(f"a number that is not finite reached the press: {value!r}")
+    return Decimal(repr(float(value)))
+
+
+def rounded(value: Decimal, places: int) -> Decimal:
+    """Half up to `places` decimal places, or to tens and hundreds if it is negative."""
+    result = _EXACT.quantize(value, Decimal(1).scaleb(-places))
+    return _EXACT.quantize(result, Decimal(1)) if places < 0 else result
+
+
+def places_of_half_width(half: Decimal) -> int:
+    """The decimal place of the second significant digit, after rounding: 0.0996 is shown as 0.10."""
+    places = 1 - half.adjusted()
+    return 1 - rounded(half, places).adjusted() if places >= 0 else 1 - _EXACT.quantize(
+        half, Decimal(1).scaleb(-places)
+    ).adjusted()
+
+
+def _places_of_interval(low: Decimal, high: Decimal, measure: Measure) -> int | None:
+    half = _EXACT.divide(_EXACT.subtract(high, low), Decimal(2))
+    if half <= 0:
+        return None
+    wanted = places_of_half_width(half)
+    if measure.most_places is None or wanted <= measure.most_places:
+        return wanted
+    places = measure.most_places
+    while places < wanted and _hides(low, high, places, measure.neutral):
+        places += 1
+    return places
+
+
+def _hides(low: Decimal, high: Decimal, places: int, neutral: Decimal | None) -> bool:
+    """Whether rounding makes the interval empty, or puts a bound on "no difference" that is not there."""
+    below, above = rounded(low, places), rounded(high, places)
+    if below == above:
+        return True
+    return neutral is not None and ((below == neutral and low != neutral) or (above == neutral and high != neutral))
+
+
+def _places_of(shown: Decimal, style: Style) -> int:
+    match style:
+        case "integer":
+            return 0
+        case "percent" | "percent_points":
+            return 1
+        case "ratio" | "times":
+            return 2 if abs(shown) < 10 else 1 if abs(shown) < 100 else 0
+        case _ if shown == shown.to_integral_value():
+            return 0
+        case _:
+            return max(0, 2 - shown.adjusted())
+
+
+def _needed_places(value: Decimal) -> int:
+    """The fewest places, at most six, that show a tick exactly."""
+    return next((p for p in range(6) if rounded(value, p) == rounded(value, 6)), 6)
+
+
+def _head_carries_unit(style: Style) -> bool:
+    """Whether a table's column head names the unit; signs and chosen units stay with their numbers."""
+    return style not in ("percent", "times", "duration")
+
+
+def _measure_of_duration(seconds: float) -> Measure:
+    for limit, factor, unit in (
+        (0.001, Decimal(10**6), "µs"),
+        (1.0, Decimal(1000), "ms"),
+        (60.0, Decimal(1), "s"),
+        (3600.0, _EXACT.divide(Decimal(1), Decimal(60)), "min"),
+    ):
+        if seconds < limit and (seconds > 0 or unit == "s"):
+            return Measure(factor, NBSP + unit)
+    return Measure(_EXACT.divide(Decimal(1), Decimal(3600)), NBSP + "h")
+
+
+def _measure_of_bytes(count: float) -> Measure:
+    power = 0
+    while power < 4 and count >= 1024 ** (power + 1):
+        power += 1
+    return Measure(
+        _EXACT.divide(Decimal(1), _EXACT.power(_KIBI, power)), NBSP + ("B", "KiB", "MiB", "GiB", "TiB")[power]
+    )

@@ -1,0 +1,24 @@
+"""Where a model may be taken apart, as data: what strategies need to know and models need to say."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seams:
+    """Names of submodules, as in `named_modules`.
+
+    `blocks` run in order and each takes only what the one before it gave, so a pipeline may be cut
+    in front of any of them; `before` and `after` stay with the first and the last stage. `columns`
+    and `rows` name linear layers within a block whose outputs, or inputs, may be split over devices:
+    a row-split layer takes what column-split ones gave. `split_limit` is the number of equal parts
+    that such a split may be made of (its divisors too), 0 if there is no such split. `tied` are
+    modules that share one weight.
+    """
+
+    before: tuple[str, ...]
+    blocks: tuple[str, ...]
+    after: tuple[str, ...]
+    columns: tuple[str, ...] = ()
+    rows: tuple[str, ...] = ()
+    split_limit: int = 0
+    tied: tuple[str, ...] = ()

@@ -1,0 +1,69 @@
+"""The one timing loop: fixed work between two barriers, step ends marked on the device.
+
+    barrier, synchronise, host clock, N × (step, mark), synchronise, host clock, barrier
+
+Nothing in between waits for the device: a synchronise per step would remove the host's run-ahead
+and the overlap of communication with computation, and so change what is measured. A host timer
+without the marks would time launches. Marks are turned into nanoseconds after the window.
+"""
+
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any, Protocol
+
+from study.worker.contracts import Job, Mark, Window
+
+
+class Marker(Protocol):
+    """The part of an accelerator that the loop needs."""
+
+    def mark(self) -> Mark: ...
+    def elapsed_ns(self, earlier: Mark, later: Mark) -> int: ...
+    def synchronise(self) -> None: ...
+
+
+class Meeting(Protocol):
+    """The part of a group that the loop needs."""
+
+    def barrier(self) -> None: ...
+
+
+def measure(
+    job: Job,
+    steps: int,
+    accelerator: Marker,
+    group: Meeting,
+    *,
+    clock: Callable[[], int] = time.perf_counter_ns,
+    cpu_clock: Callable[[], int] = time.process_time_ns,
+) -> Window:
+    """Run `steps` steps of `job` as one window; every rank must ask for the same number."""
+    step, mark = job.step, accelerator.mark
+    notes: list[Any] = [None] * steps
+    marks: list[Any] = [None] * (steps + 1)
+    job.begin()
+    group.barrier()
+    accelerator.synchronise()
+    cpu_start_ns = cpu_clock()
+    start_ns = clock()
+    marks[0] = mark()
+    for i in range(steps):
+        notes[i] = step()
+        marks[i + 1] = mark()
+    accelerator.synchronise()
+    end_ns = clock()
+    cpu_ns = cpu_clock() - cpu_start_ns
+    group.barrier()
+    return Window(start_ns=start_ns, end_ns=end_ns, cpu_ns=cpu_ns, marks=marks, notes=notes)
+
+
+def step_ns(window: Window, accelerator: Marker) -> tuple[int, ...]:
+    """Nanoseconds of each step: from the end of the step before it (or the opening mark) to its end."""
+    marks = window.marks
+    return tuple(accelerator.elapsed_ns(a, b) for a, b in zip(marks, marks[1:], strict=False))
+
+
+def pace_ns(warmup_step_ns: tuple[int, ...]) -> float:
+    """This rank's pace: the median of the later half of its warm-up steps, which start-up has left."""
+    return float(median(warmup_step_ns[len(warmup_step_ns) // 2 :]))

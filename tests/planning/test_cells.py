@@ -1,0 +1,204 @@
+"""The product of factors, the reasons of what cannot run, and ids that never collide."""
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from study.domain.errors import BadStudyFile
+from study.domain.study import Exclude, Matrix, Study
+from study.domain.trial import Cell
+from study.planning.cells import Shelves, candidates, cell_id, device_levels
+
+
+def matrix(**changes: object) -> Matrix:
+    """A small training matrix with some keys changed."""
+    base = {"workload": "gpt", "task": "train", "size": "tiny", "strategy": "ddp", "devices": [1, 2]}
+    return msgspec.convert({**base, **changes}, Matrix)
+
+
+def study(*matrices: Matrix, **changes: object) -> Study:
+    """A study of these matrices."""
+    return Study(name="s", title="S", matrix=list(matrices), **changes)
+
+
+def found(shelves: Shelves, *matrices: Matrix, devices: int = 2, accelerator: str = "cpu", **changes: object):
+    """The candidates of a study of these matrices."""
+    return candidates(study(*matrices, **changes), shelves, accelerator, devices, "s.toml")
+
+
+def test_the_product_has_one_cell_for_each_combination_of_levels(shelves: Shelves) -> None:
+    """Two sizes, two precisions, two counts and two sequence lengths are sixteen cells."""
+    cells = found(
+        shelves,
+        matrix(size=["tiny", "small"], precision=["fp32", "bf16"], options={"sequence": [32, 64]}),
+    )
+
+    assert len({c.id for c in cells}) == 16
+
+
+def test_strong_scaling_holds_the_global_batch_and_weak_the_batch_per_device(shelves: Shelves) -> None:
+    """At two devices a batch of eight stays eight, or becomes sixteen."""
+    strong = found(shelves, matrix(batch=8, scaling="strong"))
+    weak = found(shelves, matrix(batch=8, scaling="weak"))
+
+    assert [c.cell.batch for c in strong] == [8, 8]
+    assert [c.cell.batch for c in weak] == [8, 16]
+
+
+def test_options_that_are_not_named_take_the_workloads_defaults(shelves: Shelves) -> None:
+    """A cell holds every option, so that a changed default is a changed cell."""
+    cell = found(shelves, matrix(options={"sequence": 32}))[0].cell
+
+    assert cell.options == {"sequence": 32, "rate": 0.5}
+
+
+def test_a_whole_number_for_a_real_option_is_the_same_cell(shelves: Shelves) -> None:
+    """`rate = 1` and `rate = 1.0` are one cell."""
+    whole = found(shelves, matrix(options={"rate": 1}))[0]
+    real = found(shelves, matrix(options={"rate": 1.0}))[0]
+
+    assert whole.id == real.id
+
+
+@pytest.mark.parametrize(
+    ("changes", "devices", "accelerator", "reason"),
+    [
+        ({"strategy": "single"}, 2, "cpu", "The strategy single uses one device."),
+        ({"strategy": "pairs"}, 2, "cpu", "The strategy pairs needs at least 2 devices."),
+        ({"strategy": "pairs", "devices": 3}, 4, "cpu", "The strategy pairs uses at most 2 devices."),
+        ({"strategy": "pairs", "task": "infer"}, 2, "cpu", "The strategy pairs does not do the task infer."),
+        (
+            {"workload": "seamless", "size": "one"},
+            2,
+            "cpu",
+            "The workload seamless has no seam for the strategy ddp.",
+        ),
+        ({"batch": 7}, 2, "cpu", "The global batch of 7 cannot be shared equally by 2 devices."),
+        ({"devices": 4}, 2, "cuda", "It needs 4 devices; this machine has 2."),
+    ],
+)
+def test_a_cell_that_cannot_run_has_a_sentence_that_says_why(
+    shelves: Shelves, changes: dict[str, object], devices: int, accelerator: str, reason: str
+) -> None:
+    """Known before anything runs."""
+    cells = found(shelves, matrix(**changes), devices=devices, accelerator=accelerator)
+
+    assert reason in {c.reason for c in cells}
+
+
+def test_more_cpu_ranks_than_cores_may_run(shelves: Shelves) -> None:
+    """On the cpu oversubscription is allowed and flagged by the plan; on GPUs it is impossible."""
+    cells = found(shelves, matrix(devices=4), devices=2)
+
+    assert [c.reason for c in cells] == [""]
+
+
+def test_an_exclusion_gives_its_own_reason(shelves: Shelves) -> None:
+    """And touches only the cells whose every level it names."""
+    rule = Exclude(where={"devices": 2, "options.sequence": 64}, because="Known to be slow.")
+
+    cells = found(shelves, matrix(options={"sequence": [32, 64]}), exclude=[rule])
+
+    assert [c.cell.options["sequence"] for c in cells if c.reason == "Known to be slow."] == [64]
+
+
+@pytest.mark.parametrize(
+    ("where", "problem", "remedy"),
+    [
+        ({"devcies": 2}, "exclude[0].where.devcies: there is no such factor", 'Did you mean "devices"?'),
+        ({"strategy": "dpd"}, 'exclude[0].where.strategy: no matrix of this study has "dpd"', '"ddp"'),
+    ],
+)
+def test_an_exclusion_that_can_never_apply_is_refused(
+    shelves: Shelves, where: dict[str, str | int], problem: str, remedy: str
+) -> None:
+    """A misspelt exclusion would leave the cell in, in silence."""
+    with pytest.raises(BadStudyFile) as refused:
+        found(shelves, matrix(), exclude=[Exclude(where=where, because="No.")])
+
+    assert problem in refused.value.problem
+    assert remedy in refused.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem", "remedy"),
+    [
+        (
+            {"workload": "gtp"},
+            's.toml: matrix[0].workload: there is no workload "gtp"',
+            'Did you mean "gpt"?',
+        ),
+        ({"task": "check"}, 'matrix[0].task: the workload gpt has no task "check"', "infer, train"),
+        ({"size": "tinny"}, 'matrix[0].size: "tinny" is not among the sizes of gpt', 'Did you mean "tiny"?'),
+        ({"strategy": "dpp"}, 'matrix[0].strategy: "dpp" is not among the strategies', 'Did you mean "ddp"?'),
+        ({"precision": "fp16"}, 'matrix[0].precision: "fp16" is not among the precisions', "bf16, fp32"),
+        ({"options": {"sequnce": 8}}, "matrix[0].options.sequnce: gpt has no such option", '"sequence"'),
+        ({"options": {"sequence": "long"}}, "matrix[0].options.sequence: expected int, got str", "64"),
+        ({"options": {"sequence": -1}}, "matrix[0].options.sequence: it is below zero", "64"),
+        ({"variant": "A B"}, "matrix[0].variant: 'A B' is not a label", "a to z"),
+        ({"size": []}, "matrix[0].size: an empty list has no levels", "at least one"),
+        ({"devices": [2, 2]}, "matrix[0].devices: a level stands there twice", "once"),
+    ],
+)
+def test_a_name_on_no_shelf_is_refused_with_the_nearest_one(
+    shelves: Shelves, changes: dict[str, object], problem: str, remedy: str
+) -> None:
+    """Nothing is guessed."""
+    with pytest.raises(BadStudyFile) as refused:
+        found(shelves, matrix(**changes))
+
+    assert problem in refused.value.problem
+    assert remedy in refused.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "present", "threads", "levels"),
+    [
+        ("cuda", 1, 1, [1]),
+        ("cuda", 2, 1, [1, 2]),
+        ("cuda", 3, 1, [1, 2, 3]),
+        ("cuda", 4, 1, [1, 2, 4]),
+        ("cuda", 8, 1, [1, 2, 4, 8]),
+        ("cpu", 1, 1, [1]),
+        ("cpu", 2, 1, [1, 2]),
+        ("cpu", 64, 1, [1, 2, 4]),
+        ("cpu", 8, 4, [1, 2]),
+        ("cpu", 2, 4, [1]),
+    ],
+)
+def test_auto_means_the_powers_of_two_that_are_there_and_all_there_are(
+    accelerator: str, present: int, threads: int, levels: list[int]
+) -> None:
+    """And on the cpu at most four ranks, none of them sharing a core."""
+    assert device_levels("auto", accelerator, present, threads) == levels
+
+
+cells = st.builds(
+    Cell,
+    workload=st.sampled_from(["gpt", "gpt-x"]),
+    size=st.sampled_from(["1.5b", "15b", "tiny"]),
+    task=st.sampled_from(["train", "infer"]),
+    strategy=st.sampled_from(["single", "ddp"]),
+    accelerator=st.sampled_from(["cpu", "cuda"]),
+    devices=st.integers(1, 4),
+    precision=st.sampled_from(["fp32", "bf16"]),
+    batch=st.integers(1, 8),
+    threads_per_device=st.integers(1, 2),
+    variant=st.sampled_from(["", "a", "b"]),
+    options=st.dictionaries(st.sampled_from(["x", "y"]), st.integers(0, 2)),
+)
+
+
+@given(cells, cells)
+def test_two_cells_share_an_id_only_if_they_are_equal(one: Cell, other: Cell) -> None:
+    """Also where the readable parts agree, such as sizes 1.5b and 15b."""
+    assert (cell_id(one) == cell_id(other)) == (one == other)
+
+
+def test_an_id_can_be_read(shelves: Shelves) -> None:
+    """Workload, size, task, strategy, devices, precision, batch, then the digest."""
+    readable, _, digest = found(shelves, matrix())[1].id.rpartition("-")
+
+    assert readable == "gpt-tiny.train.ddp.x2.fp32.b8"
+    assert len(digest) == 8
