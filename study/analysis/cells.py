@@ -1,7 +1,7 @@
 """One summary a cell: its rate with its interval, its step times, its latency."""
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from statistics import median
 
@@ -37,11 +37,16 @@ def summarise_cells(
     by_cell: dict[str, list[TrialSummary]] = defaultdict(list)
     for trial in trials:
         by_cell[trial.cell_id].append(trial)
-    planned = defaultdict(int)
-    for each in plan.trials:
-        planned[each.cell_id] += 1
+    planned = Counter(trial.cell_id for trial in plan.trials)
     return tuple(
-        _cell(cell, labels[cell.id], units[cell.id], planned[cell.id], by_cell[cell.id], readings[cell.id])
+        _cell(
+            cell,
+            label=labels[cell.id],
+            unit=units[cell.id],
+            planned_trials=planned[cell.id],
+            trials=by_cell[cell.id],
+            readings=readings[cell.id],
+        )
         for cell in plan.cells
     )
 
@@ -49,9 +54,7 @@ def summarise_cells(
 def _units(plan: Plan, readings: dict[str, list[tuple[Reading, ...]]]) -> dict[str, str]:
     """The unit of work of each cell; one that was not measured has that of its workload and task."""
     known = {cell_id: several[0][0].work_unit for cell_id, several in readings.items() if several}
-    shared = {
-        (cell.cell.workload, cell.cell.task): known[cell.id] for cell in plan.cells if cell.id in known
-    }
+    shared = {(cell.cell.workload, cell.cell.task): known[cell.id] for cell in plan.cells if cell.id in known}
     return {
         cell.id: known.get(cell.id) or shared.get((cell.cell.workload, cell.cell.task), "")
         for cell in plan.cells
@@ -60,6 +63,7 @@ def _units(plan: Plan, readings: dict[str, list[tuple[Reading, ...]]]) -> dict[s
 
 def _cell(
     planned: PlannedCell,
+    *,
     label: str,
     unit: str,
     planned_trials: int,

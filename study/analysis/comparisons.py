@@ -1,7 +1,7 @@
 """Cells that differ in one factor and the verdict on each: variants, precisions, the wrapper's cost."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import msgspec
 

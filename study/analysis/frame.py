@@ -61,4 +61,6 @@ def frame(records: Sequence[Record]) -> "DataFrame":
                 **{f"option_{name}": value for name, value in sorted(record.cell.options.items())},
             }
         )
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows).convert_dtypes()
+    # A column without a single value has no type to infer; this one is whole on every accelerator but cpu.
+    return table.astype({"peak_memory_bytes": "Int64"}) if rows else table

@@ -17,6 +17,8 @@ from study.domain.fact import Fact
 from study.domain.summary import TrialSummary
 
 MIN_TRIALS = 3
+NO_SPREAD = 1e-12
+"""A relative spread below this is rounding: clocks count nanoseconds, so no measured spread is smaller."""
 
 
 class Repeats(Fact, frozen=True, kw_only=True):
@@ -153,7 +155,7 @@ def estimate(mean: LogMean, *, unit: str = "", level: float = 0.95) -> Estimate:
     """The estimate with its interval exp(m ± t·se) at `level`; without spread both ends are the value."""
     low = high = None
     if mean.error is not None and mean.df is not None:
-        if mean.error == 0:
+        if mean.error < NO_SPREAD:
             low = high = mean.value
         else:
             half = quantile(0.5 + level / 2, mean.df) * mean.error
@@ -179,8 +181,8 @@ def p_value(mean: LogMean) -> float | None:
     """Two-sided p of "the ratio is one"; null without an interval."""
     if mean.error is None or mean.df is None:
         return None
-    if mean.error == 0:
-        return 1.0 if mean.mean == 0 else 0.0
+    if mean.error < NO_SPREAD:
+        return 1.0 if abs(mean.mean) < NO_SPREAD else 0.0
     from scipy.special import stdtr
 
     return float(2 * stdtr(mean.df, -abs(mean.mean) / mean.error))

@@ -83,22 +83,15 @@ def _verdicts(
 def _against(
     measured: Mapping[str, Repeats], member: str, base: str | None, devices: int
 ) -> LogMean | Refused:
-    reason = _no_ratio(measured, member, base, reasons.NO_BASE, reasons.BASE_NOT_MEASURED)
-    if reason or base is None:
-        return Refused(reason=reason)
+    """The ratio of a member to its base, or why there is none."""
+    if member not in measured:
+        return Refused(reason=reasons.NOT_MEASURED)
+    if base is None:
+        return Refused(reason=reasons.NO_BASE)
+    if base not in measured:
+        return Refused(reason=reasons.BASE_NOT_MEASURED)
     ratio = welch(measured[member], measured[base])
     return Refused(reason=reasons.IMPLAUSIBLE) if ratio.value > IMPLAUSIBLE * devices else ratio
-
-
-def _no_ratio(
-    measured: Mapping[str, Repeats], member: str, base: str | None, absent: str, unmeasured: str
-) -> str:
-    """Why a member cannot be set against a base, or nothing."""
-    if member not in measured:
-        return reasons.NOT_MEASURED
-    if base is None:
-        return absent
-    return "" if base in measured else unmeasured
 
 
 def _series(
@@ -154,16 +147,8 @@ def _point(
     unknown: dict[str, str] = {}
     if cell.rate is None:
         unknown["rate"] = reasons.NOT_MEASURED
-    speedup, why_not = _speedup(
-        measured, cell.cell_id, series.base, reasons.NO_BASE, reasons.BASE_NOT_MEASURED
-    )
-    own, why_not_own = _speedup(
-        measured, cell.cell_id, series.own_base, reasons.NO_OWN_BASE, reasons.OWN_BASE_NOT_MEASURED
-    )
-    if devices == 1 and cell.cell_id != series.own_base and series.base == cell.cell_id:
-        # The base is another strategy: setting it against this strategy's own base is the wrapper's
-        # cost, no speed-up of the series.
-        own, why_not_own = None, reasons.ONE_DEVICE
+    speedup, why_not = _speedup(measured, cell, series.base)
+    own, why_not_own = _own_speedup(series, cell, measured)
     efficiency = mapped(speedup, lambda s: s / devices) if speedup else None
     if speedup is None:
         unknown |= {"speedup": why_not, "efficiency": why_not}
@@ -201,15 +186,27 @@ def _point(
 
 
 def _speedup(
-    measured: Mapping[str, Repeats], member: str, base: str | None, absent: str, unmeasured: str
+    measured: Mapping[str, Repeats], cell: CellSummary, base: str | None
 ) -> tuple[Estimate | None, str]:
     """The speed-up with its pointwise 95 % interval, or the reason why there is none."""
-    reason = _no_ratio(measured, member, base, absent, unmeasured)
-    if reason or base is None:
-        return None, reason
-    if member == base:
-        return exact(1.0, len(measured[member].trials)), ""
-    return estimate(welch(measured[member], measured[base])), ""
+    if base == cell.cell_id and base in measured:
+        return exact(1.0, len(measured[base].trials)), ""
+    ratio = _against(measured, cell.cell_id, base, cell.cell.devices)
+    return (None, ratio.reason) if isinstance(ratio, Refused) else (estimate(ratio), "")
+
+
+def _own_speedup(
+    series: Series, cell: CellSummary, measured: Mapping[str, Repeats]
+) -> tuple[Estimate | None, str]:
+    """The speed-up against the same strategy on one device.
+
+    Where the base is another strategy, the base's own ratio is the wrapper's cost and no speed-up.
+    """
+    if cell.cell_id == series.base != series.own_base:
+        return None, reasons.ONE_DEVICE
+    own, why_not = _speedup(measured, cell, series.own_base)
+    named = {reasons.NO_BASE: reasons.NO_OWN_BASE, reasons.BASE_NOT_MEASURED: reasons.OWN_BASE_NOT_MEASURED}
+    return own, named.get(why_not, why_not)
 
 
 def _truth(series: Series, cell: CellSummary) -> float | None:

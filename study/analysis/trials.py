@@ -7,6 +7,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from statistics import median
+from typing import Literal
 
 from study.analysis import reasons
 from study.domain.record import (
@@ -21,7 +22,9 @@ from study.domain.record import (
 )
 from study.domain.summary import TrialSummary
 
-SAMPLE_UNITS = ("samples", "images", "sequences")
+Kind = Literal["measured", "out_of_memory", "failed", "timed_out", "skipped", "interrupted", "excluded"]
+
+SAMPLE_UNITS = ("samples", "images", "sequences", "items")
 """Units of which a step's batch holds exactly `batch`; any other unit comes in equal shares a step."""
 
 
@@ -111,27 +114,27 @@ def _work_per_step(readings: Sequence[Reading]) -> float:
 
 
 def _fault(record: Record, readings: Sequence[Reading]) -> str:
-    """Why the readings cannot be used, or nothing."""
+    """Why the readings cannot be used, or nothing. Checks that lean on complete ranks come after them."""
     ranks = sorted(reading.rank for reading in readings)
     if ranks != list(range(record.cell.devices)):
         return f"Readings came from {len(readings)} ranks of {record.cell.devices}."
     steps = {len(reading.step_ns) for reading in readings}
-    if len(steps) > 1 or 0 in steps:
-        return "The ranks did not run the same number of steps."
-    if len({reading.work_unit for reading in readings}) > 1:
-        return "The ranks counted their work in different units."
-    if any(not math.isfinite(loss) for reading in readings for loss in reading.loss):
-        return "The loss is not finite."
-    if any(r.loss_first is not None and not math.isfinite(r.loss_first) for r in readings):
-        return "The loss of the first step is not finite."
+    losses = [
+        loss for reading in readings for loss in (*reading.loss, reading.loss_first) if loss is not None
+    ]
     work = sum(reading.work for reading in readings)
-    if work <= 0 or any(reading.work < 0 for reading in readings):
-        return "No work was counted."
-    if readings[0].work_unit in SAMPLE_UNITS and work != steps.pop() * record.cell.batch:
-        return "The work counted is not the number of steps times the batch."
-    if wall_ns(readings, record.cell.nodes) <= 0:
-        return "The window has no length."
-    return ""
+    counts_samples = readings[0].work_unit in SAMPLE_UNITS
+    checks = {
+        "The ranks did not run the same number of steps.": len(steps) > 1 or 0 in steps,
+        "The ranks counted their work in different units.": len({r.work_unit for r in readings}) > 1,
+        "The loss is not finite.": not all(math.isfinite(loss) for loss in losses),
+        "No work was counted.": work <= 0 or any(reading.work < 0 for reading in readings),
+        "The work counted is not the number of steps times the batch.": (
+            counts_samples and work != max(steps) * record.cell.batch
+        ),
+        "The window has no length.": wall_ns(readings, record.cell.nodes) <= 0,
+    }
+    return next((sentence for sentence, wrong in checks.items() if wrong), "")
 
 
 def _summary(record: Record, fault: str) -> TrialSummary:
@@ -171,7 +174,7 @@ def _summary(record: Record, fault: str) -> TrialSummary:
     )
 
 
-def _outcome(record: Record) -> tuple[str, str]:
+def _outcome(record: Record) -> tuple[Kind, str]:
     """The outcome's name, and the sentence for one that is no measurement."""
     match record.outcome:
         case Measured():

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+import msgspec
+
 from study.domain.finding import Finding
 from study.domain.summary import Analysis
 
@@ -27,6 +29,14 @@ def headlines(analysis: Analysis) -> tuple[Finding, ...]:
             taken.add(place)
             box.append(finding)
     return tuple(box)
+
+
+def all_findings(analysis: Analysis) -> tuple[Finding, ...]:
+    """Every finding: the box first and as headlines, then the rest, which the prose still refers to."""
+    box = headlines(analysis)
+    keys = {finding.key for finding in box}
+    rest = (finding for finding in analysis.findings if finding.key not in keys)
+    return (*box, *(msgspec.structs.replace(finding, headline=False) for finding in rest))
 
 
 def subject(finding: Finding, analysis: Analysis) -> tuple[str, str, str]:

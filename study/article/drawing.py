@@ -11,17 +11,20 @@ from study.domain.shelf import PageFacts, all_facts, module_names
 from study.domain.summary import Analysis
 from study.domain.text import Text
 
+SECTIONS = ("one", "more", "steady", "checks")
+"""The sections in which figures stand."""
+
 
 def draw_all(
     run: Run, records: Sequence[Record], analysis: Analysis
-) -> tuple[dict[str, tuple[Figure, ...]], tuple[Text, ...]]:
-    """The figures by section, in order of rank, and a sentence for each that is left out.
+) -> tuple[dict[str, tuple[Figure, ...]], dict[str, tuple[Text, ...]]]:
+    """The figures by section, in order of rank; and by section a sentence for each that is left out.
 
     Raises:
         BadShelfFile: a file on the shelf does not keep the shelf's contract.
     """
     figures: dict[str, tuple[Figure, ...]] = {}
-    left_out: list[Text] = []
+    left_out: dict[str, tuple[Text, ...]] = {}
     modules = module_names("figures")
     facts = all_facts("figures", PageFacts)
     for name in sorted(facts, key=lambda n: (facts[n].rank, n)):
@@ -30,10 +33,12 @@ def draw_all(
             getattr(module, "MISSING", None), Text
         ):
             raise BadShelfFile(modules[name], "it has no function `draw`, or no sentence `MISSING`")
+        section = facts[name].section
+        if section not in SECTIONS:
+            raise BadShelfFile(modules[name], f"its section is {section!r} and none of {', '.join(SECTIONS)}")
         figure = module.draw(run, records, analysis)
         if figure is None:
-            left_out.append(module.MISSING)
+            left_out[section] = (*left_out.get(section, ()), module.MISSING)
         else:
-            section = facts[name].section
             figures[section] = (*figures.get(section, ()), figure)
-    return figures, tuple(left_out)
+    return figures, left_out

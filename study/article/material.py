@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from study.article.box import importance
 from study.domain.article import FigureBlock, Paragraph
 from study.domain.figure import Figure
-from study.domain.finding import Finding, Section
+from study.domain.finding import Finding
 from study.domain.record import Record
 from study.domain.run import Run
 from study.domain.summary import Analysis, CellSummary, TrialSummary
@@ -24,13 +24,25 @@ class Material:
     def figure_blocks(self, section: str) -> tuple[FigureBlock, ...]:
         return tuple(FigureBlock(figure=figure) for figure in self.figures.get(section, ()))
 
-    def findings_as_prose(self, section: Section) -> tuple[Paragraph, ...]:
+    def findings_as_prose(self, section: str) -> tuple[Paragraph, ...]:
         """One paragraph a finding of that section, in the desk's order, its caveats behind it."""
         return tuple(
             Paragraph(sentences=(finding.sentence, *finding.caveats), finding=finding.key)
             for finding in self.analysis.findings
-            if finding.section == section
+            if _place(finding) == section
         )
+
+
+PLACES = {"one_device": "one", "more_devices": "more", "checks": "checks", "limits": "limits"}
+
+
+def _place(finding: Finding) -> str:
+    """The article's section in which a finding stands; failures and step times have sections of their own."""
+    if finding.section == "limits" and finding.table == "t-failures":
+        return "failures"
+    if finding.section == "limits" and finding.figure == "fig-steps":
+        return "steady"
+    return PLACES[finding.section]
 
 
 def measured_cells(analysis: Analysis) -> tuple[CellSummary, ...]:

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
+from study.article.words import TASKS, series_model
 from study.domain.figure import Marker, Token
 from study.domain.summary import Analysis, SeriesSummary
-from study.article.words import count
-from study.domain.text import Name, Text, said
+from study.domain.text import Text, said
 
 LOOKS: tuple[tuple[Token, Marker], ...] = (
     ("s1", "circle"),
@@ -47,52 +47,27 @@ def shown_series(analysis: Analysis) -> tuple[SeriesSummary, ...]:
 
 
 def series_panels(series: Sequence[SeriesSummary]) -> list[tuple[SeriesSummary, ...]]:
-    """Series in panels: strong and weak scaling apart; beyond four, one panel a model and task."""
+    """Series in panels of at most four: strong and weak scaling apart, one model and task together."""
     panels: list[tuple[SeriesSummary, ...]] = []
     for same_scaling in grouped(series, lambda s: s.series.scaling):
-        if len(same_scaling) <= len(LOOKS):
-            panels.append(same_scaling)
-            continue
+        filling: tuple[SeriesSummary, ...] = ()
         for same_model in grouped(same_scaling, lambda s: (s.workload, s.size, s.task)):
-            panels.extend(in_chunks(same_model))
+            for chunk in in_chunks(same_model):
+                if len(filling) + len(chunk) > len(LOOKS):
+                    panels.append(filling)
+                    filling = ()
+                filling += chunk
+        panels.append(filling)
     return panels
 
 
 def panel_title(panel: Sequence[SeriesSummary]) -> Text:
     """What a panel's series have in common."""
     strong = panel[0].series.scaling == "strong"
-    if len({s.label for s in panel}) > 1:
+    first = panel[0]
+    if len({(s.workload, s.size, s.task) for s in panel}) > 1:
         return said("Strong scaling") if strong else said("Weak scaling")
-    label = Name(text=panel[0].label)
+    model, task = series_model(first), TASKS[first.task]
     if strong:
-        return said("Strong scaling: {series}", series=label)
-    return said("Weak scaling: {series}", series=label)
-
-
-def series_labels(panel: Sequence[SeriesSummary], analysis: Analysis) -> list[Text]:
-    """For every series of a panel the shortest name that tells it from the others."""
-    wordings: tuple[Callable[[SeriesSummary], Text], ...] = (
-        lambda one: said("{strategy}", strategy=Name(text=one.series.strategy)),
-        lambda one: said("{series}", series=Name(text=one.label)),
-        lambda one: said(
-            "{series}, {strategy}", series=Name(text=one.label), strategy=Name(text=one.series.strategy)
-        ),
-        lambda one: said(
-            "{series}, {strategy}, batch {batch}",
-            series=Name(text=one.label),
-            strategy=Name(text=one.series.strategy),
-            batch=count(_batch(one, analysis)),
-        ),
-    )
-    if len({one.label for one in panel}) > 1 or len(panel) == 1:
-        wordings = wordings[1:]  # beside another model, a strategy alone names nothing
-    for wording in wordings:
-        labels = [wording(one) for one in panel]
-        if all(labels.count(label) == 1 for label in labels):
-            return labels
-    return [said("{series}", series=Name(text=one.series.key)) for one in panel]
-
-
-def _batch(one: SeriesSummary, analysis: Analysis) -> int:
-    """The batch of a series' smallest member: what is held under strong scaling, and names it under weak."""
-    return next((s.cell.batch for s in analysis.cells if s.cell_id == one.series.members[0]), 0)
+        return said("Strong scaling: {model}, {task}", model=model, task=task)
+    return said("Weak scaling: {model}, {task}", model=model, task=task)

@@ -1,11 +1,20 @@
 """Whole sentences and terms for what other rooms name: tasks, scalings, outcomes, what is missing."""
 
+from collections.abc import Iterable
+from typing import TypeVar
+
 from study.domain.estimate import Estimate
 from study.domain.figure import Missing, TableCell
-from study.domain.summary import CellSummary
+from study.domain.summary import CellSummary, SeriesSummary
 from study.domain.text import Est, Name, Num, Show, Slot, Style, Term, Text, said
 
-TASKS = {"train": Term(text="training"), "infer": Term(text="inference"), "check": Term(text="check")}
+S = TypeVar("S")
+
+TASKS: dict[str, Term] = {
+    "train": Term(text="training"),
+    "infer": Term(text="inference"),
+    "check": Term(text="check"),
+}
 
 SCALINGS = {"strong": Term(text="strong scaling"), "weak": Term(text="weak scaling")}
 
@@ -19,6 +28,9 @@ OUTCOMES = {
     "excluded": Term(text="excluded"),
 }
 
+UNTITLED = Text(frame="")
+"""The title of an axis whose labels say all."""
+
 NOT_MEASURED = said("Not measured.")
 NO_REASON = said("Not recorded, and the records do not say why.")
 STRONG_ONLY = said("Defined for strong scaling only.")
@@ -26,11 +38,14 @@ WEAK_ONLY = said("Defined for weak scaling only.")
 ONE_DEVICE = said("Not defined at one device.")
 
 
+def alone(slot: Slot) -> Text:
+    """A slot where a sentence is asked for."""
+    return said("{alone}", alone=slot)
+
+
 def because(reason: str) -> Text:
-    """The reason as a sentence: what was not recorded is said, never dropped."""
-    if not reason:
-        return NO_REASON
-    return said("Not recorded: {reason}.", reason=Name(text=reason.rstrip(". ")))
+    """What was not recorded, with the reason: it is said, never dropped."""
+    return said("Not recorded: {reason}", reason=Term(text=reason)) if reason else NO_REASON
 
 
 def known(value: Slot | None, field: str, unknown: dict[str, str]) -> Slot:
@@ -64,7 +79,7 @@ def entry(value: Slot | None, reason: str, otherwise: Text = NOT_MEASURED) -> Ta
     """A table cell: the value, or the reason for its absence."""
     if value is not None:
         return value
-    return Missing(reason=because(reason) if reason else otherwise)
+    return Missing(reason=alone(Term(text=reason)) if reason else otherwise)
 
 
 def model(summary: CellSummary) -> Name:
@@ -72,6 +87,20 @@ def model(summary: CellSummary) -> Name:
     return Name(text=f"{summary.cell.workload} {summary.cell.size}".strip())
 
 
+def series_model(one: SeriesSummary) -> Name:
+    """Workload and size of a series, as a name."""
+    return Name(text=f"{one.workload} {one.size}".strip())
+
+
 def shared_unit(units: set[str]) -> str:
     """The unit of a column: the one that all its cells have, or none."""
     return units.pop() if len(units) == 1 else ""
+
+
+def distinct(slots: Iterable[S]) -> tuple[S, ...]:
+    """The slots without repetitions, in order; sentences have slots and cannot be hashed."""
+    found: list[S] = []
+    for slot in slots:
+        if slot not in found:
+            found.append(slot)
+    return tuple(found)

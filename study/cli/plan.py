@@ -33,12 +33,14 @@ def plan_here(wanted: str, blocks: int | None) -> tuple[Study, str, Plan]:
     Raises:
         BadInput: there is no such study, or it says what it cannot.
     """
-    from study.lab.machine import usable_cpus
+    from study.lab.machine import describe_machine
     from study.lab.nvml import gpus
     from study.planning import load_study, make_plan
 
     decoded, text = load_study(wanted)
-    plan = make_plan(decoded, place=wanted, gpus=len(gpus()), cores=usable_cpus(), blocks=blocks)
+    cards = gpus()
+    cores = describe_machine(None, cards).usable_cpus
+    plan = make_plan(decoded, place=wanted, gpus=len(cards), cores=cores, blocks=blocks)
     return decoded, text, plan
 
 

@@ -17,12 +17,16 @@ PROC = Path("/proc")
 
 
 class Process(NamedTuple):
-    """One line of the process table; `cpu_ticks` counts it and the children that it waited for."""
+    """One line of the process table; `cpu_ticks` counts it and the children that it waited for.
+
+    `started` is in ticks since the machine started: with the number it names one process for ever.
+    """
 
     parent: int
     session: int
     dead: bool
     cpu_ticks: int
+    started: int
 
 
 def read_process(pid: int) -> Process | None:
@@ -33,30 +37,52 @@ def read_process(pid: int) -> Process | None:
         return None
     fields = line[line.rindex(b")") + 2 :].split()  # the name may hold blanks and brackets
     state, parent, session = fields[0], int(fields[1]), int(fields[3])
-    return Process(parent, session, state in (b"Z", b"X"), sum(int(ticks) for ticks in fields[11:15]))
+    return Process(
+        parent=parent,
+        session=session,
+        dead=state in (b"Z", b"X"),
+        cpu_ticks=sum(int(ticks) for ticks in fields[11:15]),
+        started=int(fields[19]),
+    )
 
 
 def table() -> dict[int, Process]:
     """Every process that can be seen, by its number."""
-    numbers = [int(name) for name in os.listdir(PROC) if name.isdigit()] if PROC.is_dir() else []
+    numbers = [int(path.name) for path in PROC.iterdir() if path.name.isdigit()] if PROC.is_dir() else []
     found = {pid: read_process(pid) for pid in numbers}
     return {pid: process for pid, process in found.items() if process is not None}
 
 
-def members(living: Collection[int], gone: Collection[int] = ()) -> set[int]:
-    """The numbers of all processes that belong to these ranks and are not dead.
+class Family:
+    """The processes that belong to some ranks; those once found are remembered.
 
-    `living` are ranks that have not been waited for yet, `gone` are those that have.
+    Remembered, because a process that left the session is known by its parent alone, and when the
+    parent ends first nothing else tells whose it was.
     """
-    processes = {pid: process for pid, process in table().items() if not process.dead}
-    roots = {*living, *(pid for pid in gone if pid not in processes)}
-    found = {pid for pid, process in processes.items() if pid in roots or process.session in roots}
-    grown = True
-    while grown:
-        more = {pid for pid, process in processes.items() if process.parent in found} - found
-        found |= more
-        grown = bool(more)
-    return found
+
+    def __init__(self) -> None:
+        self._started: dict[int, int] = {}
+
+    def present(self, living: Collection[int], gone: Collection[int] = ()) -> set[int]:
+        """The numbers of all that is alive of them now.
+
+        `living` are ranks that have not been waited for yet, `gone` are those that have.
+        """
+        processes = {pid: process for pid, process in table().items() if not process.dead}
+        remembered = {
+            pid
+            for pid, started in self._started.items()
+            if pid in processes and processes[pid].started == started
+        }
+        roots = {*living, *remembered, *(pid for pid in gone if pid not in processes)}
+        found = {pid for pid, process in processes.items() if pid in roots or process.session in roots}
+        grown = True
+        while grown:
+            more = {pid for pid, process in processes.items() if process.parent in found} - found
+            found |= more
+            grown = bool(more)
+        self._started.update({pid: processes[pid].started for pid in found})
+        return found
 
 
 def send(pids: Collection[int], number: signal.Signals) -> None:

@@ -1,11 +1,12 @@
 """Axes: from what a panel's marks span to where each axis starts, ends and has its ticks.
 
-The result does not depend on the width of the drawing, so the wide and the narrow chart, and the sentence about a
-cut axis, agree.
+The result does not depend on the width of the drawing, so the wide and the narrow chart, and the sentence
+about a cut axis, agree.
 """
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from study.domain.errors import OurFault
@@ -50,6 +51,15 @@ def scale(panel: Panel, side: Side, numbers: Numbers) -> Scale:
     return _linear(axis, values, panel, side, numbers)
 
 
+def part(value: float, made: Scale) -> float:
+    """How far along its axis a value lies: 0 at the start, 1 at the end."""
+    if made.log:
+        if value <= 0:
+            return 0.0
+        return math.log(value / made.start) / math.log(made.end / made.start)
+    return (value - made.start) / (made.end - made.start)
+
+
 def value_sides(panel: Panel) -> tuple[Side, ...]:
     """On which axes the panel's values lie: y, unless marks are laid along x or y holds categories."""
     along_x = any(isinstance(mark, Whisker | Bar) and mark.along == "x" for mark in panel.marks)
@@ -81,7 +91,7 @@ def axis_notes(figure: Figure, numbers: Numbers) -> tuple[Text, ...]:
 def position_step(marks: Iterable[Mark], along: Side) -> float:
     """The smallest distance between neighbouring marks laid along one axis, at most one."""
     at = sorted({m.at for m in marks if isinstance(m, Bar | Whisker) and m.along == along})
-    return min([1.0, *(b - a for a, b in zip(at, at[1:], strict=False))])
+    return min([1.0, *(b - a for a, b in pairwise(at))])
 
 
 def _has_values_along_y(panel: Panel) -> bool:
@@ -140,6 +150,8 @@ def _linear(axis: Axis, values: list[float], panel: Panel, side: Side, numbers: 
             high = last + step
         elif axis.end is None:
             high = max(high + 0.04 * (high - low), last)
+    elif axis.end is None and 0 < math.ceil(high / step) * step - high < 0.04 * (high - low):
+        high = math.ceil(high / step) * step
     ticks = given or _distinct(values, axis, low, high) or multiples(low, high, step)
     if not is_value and axis.start is None and _marked(panel.marks):
         pad = 0.03 * (high - low)
@@ -170,7 +182,7 @@ def _logarithmic(axis: Axis, low: float, high: float) -> Scale:
 
 
 def nice_step(span: float, count: int, *, whole: bool = False) -> float:
-    """The distance of ticks that divides a span into about `count` parts: 1, 2, 2.5 or 5 times a power of ten."""
+    """The distance of ticks that makes about `count` parts: 1, 2, 2.5 or 5 times a power of ten."""
     raw = span / count
     magnitude = 10.0 ** math.floor(math.log10(raw))
     steps = _WHOLE_STEPS if whole else _STEPS
@@ -194,6 +206,4 @@ def _distinct(values: Sequence[float], axis: Axis, low: float, high: float) -> t
 
 def _marked(marks: Iterable[Mark]) -> bool:
     """Whether marks have a body that an axis's end would cut in half."""
-    return any(
-        isinstance(m, Whisker) or (isinstance(m, Line | Points) and m.marker != "none") for m in marks
-    )
+    return any(isinstance(m, Whisker) or (isinstance(m, Line | Points) and m.marker != "none") for m in marks)

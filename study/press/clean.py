@@ -15,7 +15,9 @@ FILE_LIMIT = 200_000
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 _SPACE = re.compile(r"[\t\n\v\f\r\x85\u2028\u2029]+")
 # Marks and overrides of the bidirectional algorithm (UAX 9), zero-width characters, and the byte-order mark.
-_INVISIBLE = re.compile(r"[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb]")
+_INVISIBLE = re.compile(
+    r"[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb]"
+)
 _RIGHT_TO_LEFT = frozenset({"R", "AL", "AN"})
 
 

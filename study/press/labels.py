@@ -1,8 +1,8 @@
 """Labels that keep out of each other's way.
 
-Labels at the ends of lines stand in one column: each as near to its line as the others allow. They are moved in
-blocks, as in the regression of ordered values: neighbours that touch become one block, which stands at the mean of what
-its members want.
+Labels at the ends of lines stand in one column: each as near to its line as the others allow. They are moved
+in blocks, as in the regression of ordered values (pool adjacent violators): neighbours that touch become one
+block, which stands at the mean of what its members want.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,9 @@ def pushed_apart(wanted: Sequence[float], heights: Sequence[float], low: float, 
     return centres
 
 
-def _best_top(block: Sequence[int], wanted: Sequence[float], size: Sequence[float], low: float, high: float) -> float:
+def _best_top(
+    block: Sequence[int], wanted: Sequence[float], size: Sequence[float], low: float, high: float
+) -> float:
     """Where a block's upper edge stands so that its members' distances from their wishes sum to nothing."""
     offset, differences = 0.0, 0.0
     for position, wish in zip(block, wanted, strict=True):

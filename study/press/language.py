@@ -1,7 +1,7 @@
 """A language: its catalog of sentences, its numbers, dates and lists.
 
-Catalogs are gettext files beside this one, read as text: there is no compiled file that could be stale. English
-needs none, because the frames are English sentences.
+Catalogs are gettext files beside this one, read as text: there is no compiled file that could be stale.
+English needs none, because the frames are English sentences.
 """
 
 import re
@@ -28,7 +28,7 @@ _POLISH_PREPOSITION = re.compile(r"(?<![^\s(„])([aiouwzAIOUWZ]) ")
 
 
 class Language:
-    """What a language needs to speak. `code` goes into `lang` attributes; `name` is its own name for itself."""
+    """What a language needs to speak. `code` goes into `lang` attributes; `name` is what it calls itself."""
 
     def __init__(self, code: str, locale: "Locale", translations: NullTranslations | None) -> None:
         self.code = code
@@ -51,7 +51,7 @@ class Language:
     def translation(self, message: str) -> str | None:
         """The message in this language, or null if the catalog does not know it."""
         if self._translations is None or not message:
-            return message
+            return self._typographic(message)
         found = self._translations.gettext(message)
         return self._typographic(found) if found else None
 
@@ -92,7 +92,8 @@ class Language:
             return iso
 
     def _typographic(self, text: str) -> str:
-        """Polish does not end a line on a one-letter word."""
+        """An equation stays on one line, and Polish does not end a line on a one-letter word."""
+        text = text.replace(" = ", f"{NBSP}={NBSP}")
         return _POLISH_PREPOSITION.sub(rf"\1{NBSP}", text) if self.code == "pl" else text
 
 

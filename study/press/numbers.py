@@ -63,36 +63,49 @@ class Numbers:
         self._word = word
         self._between = between
 
-    def number(self, value: float, style: Style, unit: str = "", *, tight: bool = False, bare: bool = False) -> str:
-        """A value without an interval. `tight` abbreviates the unit, `bare` leaves it to the table's head."""
+    def number(
+        self,
+        value: float,
+        style: Style,
+        unit: str = "",
+        *,
+        tight: bool = False,
+        column: Measure | None = None,
+    ) -> str:
+        """A value without an interval. `tight` abbreviates the unit; a `column` has it in its head."""
         if style == "duration" and abs(value) >= 59.95:
             return self._clock(exact(value))
-        measure = self.measure(style, unit, value, tight=tight)
+        measure = column or self.measure(style, unit, value, tight=tight)
         shown = _EXACT.multiply(exact(value), measure.factor)
-        digits = self._plain(shown, style)
-        return digits + ("" if bare and _head_carries_unit(style) else measure.suffix)
+        return self._plain(shown, style) + self._suffix(measure, style, column)
 
     def estimate(
-        self, estimate: Estimate, style: Style, unit: str = "", *, tight: bool = False, bare: bool = False
+        self,
+        estimate: Estimate,
+        style: Style,
+        unit: str = "",
+        *,
+        tight: bool = False,
+        column: Measure | None = None,
     ) -> Shown:
         """An estimate and its interval, both to the decimal place that the interval deserves."""
         if estimate.low is None or estimate.high is None:
-            return Shown(self.number(estimate.value, style, unit, tight=tight, bare=bare), "")
-        measure = self.measure(style, unit, estimate.value, tight=tight)
+            return Shown(self.number(estimate.value, style, unit, tight=tight, column=column), "")
+        measure = column or self.measure(style, unit, estimate.value, tight=tight)
         value, low, high = (
             _EXACT.multiply(exact(x), measure.factor) for x in (estimate.value, estimate.low, estimate.high)
         )
         places = _places_of_interval(low, high, measure)
         if style == "integer":
             places = min(places or 0, 0)
-        suffix = "" if bare and _head_carries_unit(style) else measure.suffix
+        suffix = self._suffix(measure, style, column)
         shown = self._plain(value, style) if places is None else self._digits(rounded(value, places))
         interval = self._interval(low, high, _places_of(value, style) if places is None else places)
         closed = suffix if style == "percent" else ""
         return Shown(shown + suffix, interval + closed)
 
     def ticks(self, values: Sequence[float], style: Style, unit: str) -> tuple[list[str], str]:
-        """The digits of an axis's ticks, all to the same place, and the unit that one of them should carry."""
+        """The digits of an axis's ticks, all to the same place, and the unit that one of them may carry."""
         largest = max((abs(v) for v in values), default=0.0)
         measure = self.measure(style, unit, largest, tight=True)
         shown = [_EXACT.multiply(exact(v), measure.factor) for v in values]
@@ -107,49 +120,52 @@ class Numbers:
 
     def measure(self, style: Style, unit: str, reference: float, *, tight: bool = False) -> Measure:
         """Factor, unit and cap of a style; `reference` decides between ms, s and min, or MiB and GiB."""
-        one = Decimal(1)
-        match style:
-            case "percent":
-                return Measure(Decimal(100), self._signs.percent, 1, Decimal(0))
-            case "percent_points":
-                name = "pp" if tight else "percentage points"
-                return Measure(Decimal(100), NBSP + self._word(name), 1, Decimal(0))
-            case "ratio":
-                return Measure(one, self._unit(unit), 2, one)
-            case "times":
-                return Measure(one, "×", 2, one)
-            case "rate":
-                return Measure(one, NBSP + self._word(unit) + "/s")
-            case "seconds":
-                return Measure(one, NBSP + "s")
-            case "milliseconds":
-                return Measure(Decimal(1000), NBSP + "ms")
-            case "duration":
-                return _measure_of_duration(abs(reference))
-            case "bytes":
-                return _measure_of_bytes(abs(reference))
-            case "megahertz":
-                return Measure(one, NBSP + "MHz")
-            case "watt":
-                return Measure(one, NBSP + "W")
-            case _:
-                return Measure(one, self._unit(unit))
+        if style == "duration":
+            return _measure_of_duration(abs(reference))
+        if style == "bytes":
+            return _measure_of_bytes(abs(reference))
+        if style == "percent_points":
+            name = self._word("pp" if tight else "percentage points")
+            return Measure(Decimal(100), NBSP + name, 1, Decimal(0))
+        if style == "rate":
+            return Measure(Decimal(1), NBSP + self._word(unit) + "/s")
+        fixed = {
+            "percent": Measure(Decimal(100), self._signs.percent, 1, Decimal(0)),
+            "ratio": Measure(Decimal(1), self._unit(unit), 2, Decimal(1)),
+            "times": Measure(Decimal(1), "×", 2, Decimal(1)),
+            "seconds": Measure(Decimal(1), NBSP + "s"),
+            "milliseconds": Measure(Decimal(1000), NBSP + "ms"),
+            "megahertz": Measure(Decimal(1), NBSP + "MHz"),
+            "watt": Measure(Decimal(1), NBSP + "W"),
+        }
+        return fixed.get(style, Measure(Decimal(1), self._unit(unit)))
 
     def file_size(self, count: int) -> str:
         """A file's size in decimal units, as file managers show it."""
-        for limit, factor, unit in ((10**3, 1, "B"), (10**6, 10**3, "kB"), (10**9, 10**6, "MB")):
-            if count < limit:
-                break
-        else:
-            factor, unit = 10**9, "GB"
-        return self._plain(_EXACT.divide(Decimal(count), Decimal(factor)), "plain") + NBSP + unit
+        power = min((len(str(count)) - 1) // 3, 3)
+        shown = _EXACT.divide(Decimal(count), Decimal(1000**power))
+        return self._plain(shown, "plain") + NBSP + ("B", "kB", "MB", "GB")[power]
+
+    def column(self, values: Sequence[float], style: Style, unit: str) -> tuple[Measure | None, str]:
+        """One measure for a table's column, and the unit for its head; signs stay with their numbers."""
+        if style in ("percent", "times", "duration") or not values:
+            return None, ""
+        measure = self.measure(style, unit, max(abs(v) for v in values), tight=True)
+        return measure, measure.suffix.strip()
+
+    def _suffix(self, measure: Measure, style: Style, column: Measure | None) -> str:
+        return measure.suffix if column is None or style in ("percent", "times") else ""
 
     def _unit(self, unit: str) -> str:
         return NBSP + self._word(unit) if unit else ""
 
     def _plain(self, shown: Decimal, style: Style) -> str:
         """Digits of a value without an interval, to the places that its style has by custom."""
-        if shown != 0 and style != "integer" and (abs(shown) >= Decimal("1e15") or abs(shown) < Decimal("1e-6")):
+        if (
+            shown != 0
+            and style != "integer"
+            and (abs(shown) >= Decimal("1e15") or abs(shown) < Decimal("1e-6"))
+        ):
             return self._power_of_ten(shown)
         result = rounded(shown, _places_of(shown, style))
         if style in ("percent", "percent_points") and result == result.to_integral_value():
@@ -212,9 +228,11 @@ def rounded(value: Decimal, places: int) -> Decimal:
 def places_of_half_width(half: Decimal) -> int:
     """The decimal place of the second significant digit, after rounding: 0.0996 is shown as 0.10."""
     places = 1 - half.adjusted()
-    return 1 - rounded(half, places).adjusted() if places >= 0 else 1 - _EXACT.quantize(
-        half, Decimal(1).scaleb(-places)
-    ).adjusted()
+    return (
+        1 - rounded(half, places).adjusted()
+        if places >= 0
+        else 1 - _EXACT.quantize(half, Decimal(1).scaleb(-places)).adjusted()
+    )
 
 
 def _places_of_interval(low: Decimal, high: Decimal, measure: Measure) -> int | None:
@@ -235,7 +253,9 @@ def _hides(low: Decimal, high: Decimal, places: int, neutral: Decimal | None) ->
     below, above = rounded(low, places), rounded(high, places)
     if below == above:
         return True
-    return neutral is not None and ((below == neutral and low != neutral) or (above == neutral and high != neutral))
+    return neutral is not None and (
+        (below == neutral and low != neutral) or (above == neutral and high != neutral)
+    )
 
 
 def _places_of(shown: Decimal, style: Style) -> int:
@@ -255,11 +275,6 @@ def _places_of(shown: Decimal, style: Style) -> int:
 def _needed_places(value: Decimal) -> int:
     """The fewest places, at most six, that show a tick exactly."""
     return next((p for p in range(6) if rounded(value, p) == rounded(value, 6)), 6)
-
-
-def _head_carries_unit(style: Style) -> bool:
-    """Whether a table's column head names the unit; signs and chosen units stay with their numbers."""
-    return style not in ("percent", "times", "duration")
 
 
 def _measure_of_duration(seconds: float) -> Measure:

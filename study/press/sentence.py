@@ -28,26 +28,28 @@ class Piece(NamedTuple):
 
 
 def pieces(slot: Slot, speech: Language) -> tuple[Piece, ...]:
-    """The slot in a language.
+    """The slot in a language, piece by piece.
 
     Raises:
         OurFault: a frame names a slot that it was not given, or is not a frame.
     """
+    made: tuple[Piece, ...]
     match slot:
         case Num():
-            return (Piece(speech.numbers.number(slot.value, slot.style, slot.unit), "number"),)
+            made = (Piece(speech.numbers.number(slot.value, slot.style, slot.unit), "number"),)
         case Est():
-            return _estimate(slot, speech)
+            made = _estimate(slot, speech)
         case Name():
-            return (Piece(clean.one_line(slot.text), "code" if slot.code else "name"),)
+            made = (Piece(clean.one_line(slot.text), "code" if slot.code else "name"),)
         case Term():
-            return _words(slot.text, speech)
+            made = _words(slot.text, speech)
         case Day():
-            return (Piece(clean.one_line(speech.day(slot.iso))),)
+            made = (Piece(clean.one_line(speech.day(slot.iso))),)
         case Listing():
-            return _row(slot, speech)
+            made = _row(slot, speech)
         case Text():
-            return _sentence(slot, speech)
+            made = _sentence(slot, speech)
+    return made
 
 
 def said(slot: Slot, speech: Language) -> str:
@@ -84,9 +86,11 @@ def interval_words(estimate: Est, speech: Language) -> str:
     if not interval:
         return speech.gettext("n = {n}, no interval").format(n=count)
     level = speech.numbers.number(held.level, "percent")
-    frame = "{level} CI {interval}; n = {n}" if estimate.show == "value_interval_n" else "{level} CI {interval}"
-    words = speech.gettext(frame).format(level=level, interval=interval, n=count)
-    return words.replace(" = ", "\u00a0=\u00a0")
+    if estimate.show == "value_interval_n":
+        return speech.gettext("{level} CI {interval}; n = {n}").format(
+            level=level, interval=interval, n=count
+        )
+    return speech.gettext("{level} CI {interval}").format(level=level, interval=interval)
 
 
 def _estimate(slot: Est, speech: Language) -> tuple[Piece, ...]:

@@ -1,8 +1,8 @@
 """Colours, once: what a mark or a surface means, and how that looks on light and on dark paper.
 
-Charts and pages both take their colours from here. Marks have a contrast of at least 3 to the card behind them, text
-at least 4.5 (WCAG 2.2, 1.4.11 and 1.4.3; the tests compute it). `s1` and `s2` stay apart under every colour-vision
-deficiency; more series than two are told apart by marker and label too.
+Charts and pages both take their colours from here. Marks have a contrast of at least 3 to the card behind
+them, text at least 4.5 (WCAG 2.2, 1.4.11 and 1.4.3; the tests compute it). `s1` and `s2` stay apart under every
+colour-vision deficiency; more series than two are told apart by marker and label too.
 """
 
 from typing import NamedTuple
@@ -28,6 +28,8 @@ SHADES = {
     # Text in the colour of the second series: #c8500a is too light for small letters.
     "s2-text": Shade("#b34708", "#f6a063"),
     "card": Shade("#fffefb", "#171d23"),
+    # Letters on a bar.
+    "onfill": Shade("#ffffff", "#10151a"),
     "grid": Shade("#e7e3d9", "#28313a"),
     "rule": Shade("#cfcabd", "#3a444d"),
 }
@@ -53,9 +55,7 @@ PAGE = {
 }
 """Tokens of pages, as CSS custom properties."""
 
-FONTS = (
-    "Inter,system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','Helvetica Neue',Arial,sans-serif"
-)
+FONTS = "Inter,system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','Helvetica Neue',Arial,sans-serif"
 """The reader's own sans-serif: nothing is fetched."""
 
 

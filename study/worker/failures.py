@@ -5,11 +5,14 @@ the lab names the first cause and not the loudest victim.
 """
 
 import traceback
+from typing import Literal
 
 from study.domain.record import RankError
 from study.worker.contracts import Invalid
 
-EXIT_CODES = {"raised": 1, "out_of_memory": 2, "invalid": 3}
+Kind = Literal["out_of_memory", "raised", "invalid"]
+
+EXIT_CODES: dict[Kind, int] = {"raised": 1, "out_of_memory": 2, "invalid": 3}
 
 TRACE_LINES = 30
 MESSAGE_LENGTH = 600
@@ -50,7 +53,7 @@ def rank_error(error: BaseException, rank: int, time_ns: int) -> RankError:
     )
 
 
-def _kind(error: BaseException, words: str) -> str:
+def _kind(error: BaseException, words: str) -> Kind:
     if isinstance(error, Invalid):
         return "invalid"
     for part in _chain(error):

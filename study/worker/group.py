@@ -12,6 +12,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from study.domain.trial import Order
+
 
 class Alone:
     """A world of one: no meeting, no process group, so that the base of every comparison is plain."""
@@ -39,20 +41,17 @@ class FileGroup:
     POLL_S = 0.00005
     LOOK_FOR_ERRORS_EVERY = 200
 
-    def __init__(  # noqa: D107 - the class says it
+    def __init__(
         self,
-        folder: str,
-        rank: int,
-        world_size: int,
-        deadline_s: float,
+        order: Order,
         *,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._folder = Path(folder)
-        self._rank = rank
-        self._others = tuple(r for r in range(world_size) if r != rank)
-        self._deadline_s = deadline_s
+        self._folder = Path(order.folder)
+        self._rank = order.rank
+        self._others = tuple(rank for rank in range(order.world_size) if rank != order.rank)
+        self._deadline_s = order.deadline_s
         self._clock = clock
         self._sleep = sleep
         self._meeting = 0
@@ -102,25 +101,23 @@ class FileGroup:
 class TorchGroup:
     """The process group of torch.distributed over the accelerator's backend."""
 
-    def __init__(  # noqa: D107 - the class says it
-        self, backend: str, store: str, rank: int, world_size: int, deadline_s: float, device: Any
-    ) -> None:
+    def __init__(self, order: Order, backend: str, device: Any) -> None:
         import torch.distributed as dist
 
         self._dist = dist
         self._device = device
         self._backend = backend
-        if backend == "gloo" and sys.platform == "linux" and "://" not in store:
-            # A file store means one machine; without this gloo asks for the host name's address,
-            # which need not resolve.
+        one_machine = "://" not in order.store
+        if backend == "gloo" and sys.platform == "linux" and one_machine:
+            # Without it gloo asks for the address of the host's name, which need not resolve.
             os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
         dist.init_process_group(
             backend,
-            init_method=store if "://" in store else f"file://{store}",
-            rank=rank,
-            world_size=world_size,
-            timeout=timedelta(seconds=deadline_s),
-            # Binding NCCL to its device now avoids a guess at the first barrier.
+            init_method=f"file://{order.store}" if one_machine else order.store,
+            rank=order.rank,
+            world_size=order.world_size,
+            timeout=timedelta(seconds=order.deadline_s),
+            # NCCL is bound to its device now; else it would guess one at the first barrier.
             device_id=None if device.type == "cpu" else device,
         )
 

@@ -9,6 +9,7 @@ without the marks would time launches. Marks are turned into nanoseconds after t
 
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from statistics import median
 from typing import Any, Protocol
 
@@ -60,8 +61,7 @@ def measure(
 
 def step_ns(window: Window, accelerator: Marker) -> tuple[int, ...]:
     """Nanoseconds of each step: from the end of the step before it (or the opening mark) to its end."""
-    marks = window.marks
-    return tuple(accelerator.elapsed_ns(a, b) for a, b in zip(marks, marks[1:], strict=False))
+    return tuple(accelerator.elapsed_ns(a, b) for a, b in pairwise(window.marks))
 
 
 def pace_ns(warmup_step_ns: tuple[int, ...]) -> float:

@@ -21,22 +21,21 @@ class WarmUp:
 
 
 def warm_up(job: Job, protocol: Protocol, accelerator: Marker, group: Group) -> WarmUp:
-    """Step until every rank has done `warmup_steps` steps and been at it for `warmup_s` seconds.
+    """Step until every rank has done `warmup_steps` steps that took `warmup_s` seconds in all.
 
     Each round at most doubles the steps so far, so that a first step that was too quick or too slow
     to be typical cannot decide how long the warm-up lasts.
     """
     window = measure(job, protocol.warmup_steps, accelerator, group)
     times = step_ns(window, accelerator)
-    first, start_ns = window.notes[0], window.start_ns
+    first = window.notes[0]
     while True:
-        left_ns = protocol.warmup_s * 1e9 - (window.end_ns - start_ns)
+        left_ns = protocol.warmup_s * 1e9 - sum(times)
         wanted = math.ceil(left_ns / max(pace_ns(times), 1.0)) if left_ns > 0 else 0
         more = int(group.max(min(wanted, len(times))))
         if more == 0:
             return WarmUp(step_ns=times, first=first)
-        window = measure(job, more, accelerator, group)
-        times += step_ns(window, accelerator)
+        times += step_ns(measure(job, more, accelerator, group), accelerator)
 
 
 def window_steps(protocol: Protocol, warm: WarmUp, group: Group) -> int:

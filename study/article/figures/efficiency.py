@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from study.article.labels import series_columns, series_entries, series_labels
 from study.article.material import relevant_finding, trials_of
-from study.article.panels import REFERENCE, look, panel_title, series_labels, series_panels, shown_series
-from study.article.words import SCALINGS, count, entry, estimate
+from study.article.panels import REFERENCE, grouped, look, panel_title, shown_series
+from study.article.words import UNTITLED, alone, count, entry, estimate, series_model
 from study.domain.figure import Axis, Column, Figure, Mark, Panel, Points, Rule, Table, Whisker
 from study.domain.record import Record
 from study.domain.run import Run
@@ -15,7 +16,7 @@ from study.domain.text import Listing, Name, Num, Slot, Text, said
 FACTS = {"summary": "scaling efficiency by number of devices", "section": "more", "rank": 20}
 
 MISSING = said(
-    "There is no figure of efficiency: no series has both a measured base and a measured cell on more devices."
+    "There is no figure of efficiency: no series has a measured base and a measured cell on more devices."
 )
 
 ROW_HEIGHT = 34
@@ -31,23 +32,25 @@ class Row(NamedTuple):
     point: SeriesPoint
 
 
-def draw(run: Run, records: Sequence[Record], analysis: Analysis) -> Figure | None:
+def draw(run: Run, records: Sequence[Record], analysis: Analysis) -> Figure | None:  # noqa: ARG001 - contract
     """Efficiency at every device count above one; None without a base or without several devices."""
     series = tuple(one for one in shown_series(analysis) if one.base_rate and _points(one))
     if not series:
         return None
     finding = relevant_finding(analysis, "fig-efficiency")
-    panels = [(panel, _rows(panel, analysis)) for panel in series_panels(series)]
+    panels = [(panel, _rows(panel, analysis)) for panel in grouped(series, lambda one: one.series.scaling)]
     tallest = max(len(rows) for _, rows in panels)
     total = sum(len(rows) for _, rows in panels)
     return Figure(
         key="fig-efficiency",
         title=finding.short if finding else said("Share of the ideal speed-up that was reached"),
-        subtitle=said("Speed-up divided by the number of devices. The base is the plain single-device version."),
+        subtitle=said(
+            "Speed-up divided by the number of devices. The base is the plain single-device version."
+        ),
         caption=_caption(series),
         alt=_alt(series),
         panels=tuple(_panel(panel, rows, analysis) for panel, rows in panels),
-        table=_table(series),
+        table=_table(series, analysis),
         height=110 + ROW_HEIGHT * tallest,
         narrow_height=110 * len(panels) + ROW_HEIGHT * total,
     )
@@ -77,9 +80,7 @@ def _panel(panel: Sequence[SeriesSummary], rows: Sequence[Row], analysis: Analys
             if trial.rate is not None and row.one.base_rate
         )
         if shares:
-            marks.append(
-                Points(x=shares, y=(float(at),) * len(shares), token=token, hollow=True, small=True)
-            )
+            marks.append(Points(x=shares, y=(float(at),) * len(shares), token=token, hollow=True, small=True))
         if row.point.efficiency:
             marks.append(
                 Whisker(
@@ -89,16 +90,14 @@ def _panel(panel: Sequence[SeriesSummary], rows: Sequence[Row], analysis: Analys
                     along="x",
                     marker=marker,
                     hollow=row.point.oversubscribed,
-                    value_label=said(
-                        "{efficiency}", efficiency=Num(value=row.point.efficiency.value, style="percent")
-                    ),
+                    value_label=alone(Num(value=row.point.efficiency.value, style="percent")),
                 )
             )
     return Panel(
         title=panel_title(panel),
         x=Axis(title=said("Efficiency"), style="percent", start=0.0),
         y=Axis(
-            title=said("Series and devices"),
+            title=UNTITLED,
             categories=tuple(
                 said("{series} × {devices}", series=row.label, devices=count(row.point.devices))
                 for row in rows
@@ -111,17 +110,18 @@ def _panel(panel: Sequence[SeriesSummary], rows: Sequence[Row], analysis: Analys
 def _caption(series: Sequence[SeriesSummary]) -> Text:
     if any(point.oversubscribed for one in series for point in _points(one)):
         return said(
-            "The dashed line is ideal. Small rings are trials, whiskers are confidence intervals. At hollow"
-            " marks more processes ran than the machine has processors."
+            "The dashed line is ideal. Small rings are trials; whiskers are confidence intervals. At hollow"
+            " marks more threads ran than the machine has cores."
         )
-    return said("The dashed line is ideal. Small rings are trials, whiskers are confidence intervals.")
+    return said("The dashed line is ideal. Small rings are trials; whiskers are confidence intervals.")
 
 
 def _alt(series: Sequence[SeriesSummary]) -> Text:
     reached: tuple[Slot, ...] = tuple(
         said(
-            "{series} {efficiency} on {devices}",
-            series=Name(text=one.label[:30]),
+            "{model} {strategy} {efficiency} on {devices}",
+            model=Name(text=series_model(one).text[:20]),
+            strategy=Name(text=one.series.strategy[:12]),
             efficiency=Num(value=point.efficiency.value, style="percent"),
             devices=count(point.devices),
         )
@@ -136,22 +136,18 @@ def _alt(series: Sequence[SeriesSummary]) -> Text:
     )
 
 
-def _table(series: Sequence[SeriesSummary]) -> Table:
+def _table(series: Sequence[SeriesSummary], analysis: Analysis) -> Table:
     return Table(
         key="t-fig-efficiency",
         caption=said("Efficiency by number of devices, with its confidence interval."),
         columns=(
-            Column(key="series", title=said("Series"), numeric=False),
-            Column(key="strategy", title=said("Strategy"), numeric=False),
-            Column(key="scaling", title=said("Scaling"), numeric=False),
+            *series_columns(),
             Column(key="devices", title=said("Devices"), style="integer"),
             Column(key="efficiency_share", title=said("Efficiency"), style="percent"),
         ),
         rows=tuple(
             (
-                Name(text=one.label),
-                Name(text=one.series.strategy, code=True),
-                SCALINGS[one.series.scaling],
+                *series_entries(one, analysis),
                 count(point.devices),
                 entry(estimate(point.efficiency, "percent"), point.unknown.get("efficiency", "")),
             )

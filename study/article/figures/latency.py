@@ -1,25 +1,38 @@
-"""Decoding latency as dots with intervals: first token, each later token, and the whole request's quantiles."""
+"""Decoding latency as dots with intervals: first token, later tokens, quantiles of the whole request."""
 
 from collections.abc import Callable, Sequence
+from statistics import median
+from typing import NamedTuple
 
+from study.article.labels import cell_labels
 from study.article.material import cells_in_order, relevant_finding
-from study.article.panels import LOOKS, in_chunks
-from study.article.words import count, entry, estimate, model
+from study.article.panels import LOOKS
+from study.article.words import UNTITLED, count, distinct, entry, estimate, model
 from study.domain.estimate import Estimate
-from study.domain.figure import Axis, Column, Figure, Mark, Panel, Table, TableCell, Whisker
-from study.domain.record import Record
+from study.domain.figure import Axis, Column, Figure, Mark, Panel, Points, Table, TableCell, Whisker
+from study.domain.record import Measured, Reading, Record
 from study.domain.run import Run
 from study.domain.summary import Analysis, CellSummary, Latency
-from study.domain.text import Name, Num, Text, said
+from study.domain.text import Listing, Name, Num, Text, said
 
 FACTS = {"summary": "latency of decoding", "section": "one", "rank": 20}
 
 MISSING = said("There is no figure of latency: no decoding was measured.")
 
-ROW_HEIGHT = 40
-MOST_ROWS = 10
+ROW_HEIGHT = 54
+"""Pixels for one row with three marks."""
 
-Read = Callable[[Latency], Estimate | None]
+NS = 1e9
+
+Trials = dict[str, list[tuple[Reading, ...]]]
+
+
+class Measure(NamedTuple):
+    """One latency: its label, its estimate, and what of a reading its medians are of, if it is a median."""
+
+    label: Text
+    estimate: Callable[[Latency], Estimate | None]
+    reading: Callable[[Reading], tuple[int, ...]] | None = None
 
 
 def quantile(share: float) -> Num:
@@ -27,18 +40,26 @@ def quantile(share: float) -> Num:
     return Num(value=share, style="percent")
 
 
-MEASURES: tuple[tuple[Text, tuple[tuple[Text, Read], ...]], ...] = (
-    (said("To the first token"), ((said("median"), lambda latency: latency.first_token_s),)),
-    (said("Each later token"), ((said("median"), lambda latency: latency.token_s),)),
+MEASURES: tuple[tuple[Text, tuple[Measure, ...]], ...] = (
     (
-        said("Whole request"),
+        said("Time to a token"),
         (
-            (said("median"), lambda latency: latency.request_p50_s),
-            (said("{share} quantile", share=quantile(0.9)), lambda latency: latency.request_p90_s),
-            (said("{share} quantile", share=quantile(0.99)), lambda latency: latency.request_p99_s),
+            Measure(said("first token"), lambda held: held.first_token_s, lambda of: of.first_token_ns),
+            Measure(said("each later token"), lambda held: held.token_s, lambda of: of.token_ns),
+        ),
+    ),
+    (
+        said("Time to a whole request"),
+        (
+            Measure(said("median"), lambda held: held.request_p50_s, lambda of: of.step_ns),
+            Measure(said("{share} quantile", share=quantile(0.9)), lambda held: held.request_p90_s),
+            Measure(said("{share} quantile", share=quantile(0.99)), lambda held: held.request_p99_s),
         ),
     ),
 )
+
+SPREAD = 0.25
+"""Distance of a row's marks, in rows, so that intervals do not lie on one another."""
 
 
 def decoding_cells(analysis: Analysis) -> tuple[CellSummary, ...]:
@@ -46,76 +67,97 @@ def decoding_cells(analysis: Analysis) -> tuple[CellSummary, ...]:
     return tuple(cell for cell in cells_in_order(analysis) if cell.latency is not None)
 
 
-def draw(run: Run, records: Sequence[Record], analysis: Analysis) -> Figure | None:
+def draw(run: Run, records: Sequence[Record], analysis: Analysis) -> Figure | None:  # noqa: ARG001 - contract
     """Latency of every decoding cell; None if nothing was decoded."""
     cells = decoding_cells(analysis)
     if not cells:
         return None
     finding = relevant_finding(analysis, "fig-latency")
-    panels = tuple(
-        panel
-        for chunk in in_chunks(cells, MOST_ROWS)
-        for title, marks in MEASURES
-        if (panel := _panel(title, marks, chunk)) is not None
-    )
+    trials = _measured_trials(records, analysis)
+    panels = tuple(_panel(title, measures, cells, trials) for title, measures in MEASURES)
     return Figure(
         key="fig-latency",
         title=finding.short if finding else said("Time to a token and to a whole request"),
-        subtitle=said("The load is closed: a batch of requests starts when the one before it has ended."),
+        subtitle=said(
+            "Decoding with {models}. The load is closed: a batch of requests starts when the one before it"
+            " has ended.",
+            models=Listing(items=distinct(model(cell) for cell in cells)),
+        ),
         caption=said(
-            "Filled marks are medians of a trial, hollow ones higher quantiles; whiskers are confidence"
-            " intervals over trials. Panels have axes of their own."
+            "Marks are medians and quantiles of a trial's requests, summarised over trials; whiskers are"
+            " confidence intervals over trials. Small rings are the medians of single trials."
         ),
         alt=_alt(cells[0], len(cells)),
         panels=panels,
         table=_table(cells),
-        height=120 + ROW_HEIGHT * min(len(cells), MOST_ROWS),
-        narrow_height=len(panels) * (110 + ROW_HEIGHT * min(len(cells), MOST_ROWS)),
+        height=130 + ROW_HEIGHT * len(cells),
+        narrow_height=len(panels) * (130 + ROW_HEIGHT * len(cells)),
     )
 
 
-def _panel(title: Text, measures: Sequence[tuple[Text, Read]], cells: Sequence[CellSummary]) -> Panel | None:
+def _panel(title: Text, measures: Sequence[Measure], cells: Sequence[CellSummary], trials: Trials) -> Panel:
     marks: list[Mark] = []
-    for at, cell in enumerate(cells):
-        for position, (_, read) in enumerate(measures):
-            value = read(cell.latency) if cell.latency else None
-            if value is not None:
-                token, marker = LOOKS[position]
-                marks.append(
-                    Whisker(
-                        at=float(at),
-                        estimate=value,
-                        token=token,
-                        along="x",
-                        marker=marker,
-                        hollow=position > 0,
-                    )
-                )
-    if not marks:
-        return None
+    for position, measure in enumerate(measures):
+        token, marker = LOOKS[position]
+        shift = (position - (len(measures) - 1) / 2) * SPREAD
+        values = [
+            (at + shift, value)
+            for at, cell in enumerate(cells)
+            if cell.latency and (value := measure.estimate(cell.latency)) is not None
+        ]
+        if not values:
+            continue
+        rings = [
+            (at + shift, median_s(readings, measure.reading))
+            for at, cell in enumerate(cells)
+            for readings in trials.get(cell.cell_id, ())
+            if measure.reading
+        ]
+        if rings:
+            at, seconds = zip(*rings, strict=True)
+            marks.append(Points(x=seconds, y=at, token=token, hollow=True, small=True))
+        marks.append(
+            Points(
+                x=tuple(value.value for _, value in values),
+                y=tuple(row for row, _ in values),
+                token=token,
+                marker=marker,
+                label=measure.label,
+            )
+        )
+        marks.extend(
+            Whisker(at=row, estimate=value, token=token, along="x", marker=marker) for row, value in values
+        )
     return Panel(
         title=title,
-        x=Axis(title=said("Time"), style="milliseconds", unit="ms", start=0.0),
-        y=Axis(title=said("Cell"), categories=tuple(_category(cell) for cell in cells)),
+        x=Axis(title=said("Time"), style="milliseconds", start=0.0),
+        y=Axis(title=UNTITLED, categories=cell_labels(cells)),
         marks=tuple(marks),
+        legend=True,
     )
 
 
-def _category(cell: CellSummary) -> Text:
-    return said(
-        "{model}, {strategy} × {devices}, batch {batch}",
-        model=model(cell),
-        strategy=Name(text=cell.cell.strategy),
-        devices=count(cell.cell.devices),
-        batch=count(cell.cell.batch),
-    )
+def _measured_trials(records: Sequence[Record], analysis: Analysis) -> Trials:
+    """The readings of every trial that counts, by cell."""
+    counting = {(trial.trial, trial.attempt) for trial in analysis.trials if trial.rate is not None}
+    found: Trials = {}
+    for record in records:
+        if isinstance(record.outcome, Measured) and (record.trial, record.attempt) in counting:
+            found.setdefault(record.cell_id, []).append(record.outcome.readings)
+    return found
+
+
+def median_s(readings: Sequence[Reading], read: Callable[[Reading], tuple[int, ...]]) -> float:
+    """The median over a trial's steps, each step being as long as on its slowest rank, in seconds."""
+    slowest: list[int] = [max(ranks) for ranks in zip(*map(read, readings), strict=True)]
+    return median(slowest) / NS
 
 
 def _alt(cell: CellSummary, n: int) -> Text:
     middle = cell.latency.request_p50_s.value if cell.latency else 0.0
     first = cell.latency.first_token_s.value if cell.latency else 0.0
     return said(
-        "Dot plot of decoding latency of {n} cells. In the first, {label}, the first token comes after {first}"
+        "Dot plot of decoding latency, cells: {n}. In the first, {label}, the first token takes {first}"
         " and the median request takes {middle}. All numbers are in the table below.",
         n=count(n),
         label=Name(text=cell.label[:50]),

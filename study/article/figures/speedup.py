@@ -1,11 +1,13 @@
 """Speed-up over devices against the ideal line: lines with their intervals, and every trial as a point."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from study.article.labels import series_columns, series_entries, series_labels
 from study.article.material import relevant_finding, trials_of
-from study.article.panels import REFERENCE, look, panel_title, series_labels, series_panels, shown_series
+from study.article.panels import REFERENCE, look, panel_title, series_panels, shown_series
 from study.article.regimes import joined
-from study.article.words import NOT_MEASURED, SCALINGS, count, entry, estimate
+from study.article.words import TASKS, count, entry, estimate, series_model, shared_unit
+from study.domain.estimate import Estimate
 from study.domain.figure import (
     Axis,
     Band,
@@ -29,13 +31,15 @@ from study.domain.text import Listing, Name, Num, Slot, Text, said
 FACTS = {"summary": "speed-up over devices, against the ideal line", "section": "more", "rank": 10}
 
 MISSING = said(
-    "There is no figure of speed-up: no series has both a measured base and a measured cell on more devices."
+    "There is no figure of speed-up: no series has a measured base and a measured cell on more devices."
 )
+
+MOST_BASES = 4
 
 IDEAL = said("ideal")
 
 
-def draw(run: Run, records: Sequence[Record], analysis: Analysis) -> Figure | None:
+def draw(run: Run, records: Sequence[Record], analysis: Analysis) -> Figure | None:  # noqa: ARG001 - contract
     """Speed-up against the best single-device version; None without a base or without several devices."""
     series = tuple(one for one in shown_series(analysis) if _several(one))
     if not series:
@@ -49,7 +53,7 @@ def draw(run: Run, records: Sequence[Record], analysis: Analysis) -> Figure | No
         caption=_caption(series),
         alt=_alt(series, most),
         panels=tuple(_panel(panel, run.machine, analysis) for panel in series_panels(series)),
-        table=_table(series),
+        table=_table(series, analysis),
         height=430,
         narrow_height=420,
     )
@@ -75,7 +79,12 @@ def _panel(panel: Sequence[SeriesSummary], machine: Machine, analysis: Analysis)
     )
     marks: list[Mark] = [ideal]
     for position, (one, label) in enumerate(zip(panel, series_labels(panel, analysis), strict=True)):
-        marks.extend(_series_marks(one, label, look(position), len(panel) > 1, machine, analysis))
+        style, points = look(position), _points(one)
+        marks.extend(_trial_points(one, points, style[0], analysis))
+        stretches = _stretches(points, machine)
+        for stretch in stretches:
+            end = label if stretch is stretches[-1] else None
+            marks.extend(_stretch_marks(stretch, style, end, crowded=len(panel) > 1))
     return Panel(
         title=panel_title(panel),
         x=Axis(title=said("Devices"), style="integer", ticks=tuple(float(n) for n in counts)),
@@ -84,61 +93,37 @@ def _panel(panel: Sequence[SeriesSummary], machine: Machine, analysis: Analysis)
     )
 
 
-def _series_marks(
-    one: SeriesSummary,
-    label: Text,
-    style: tuple[Token, Marker],
-    crowded: bool,
-    machine: Machine,
-    analysis: Analysis,
-) -> list[Mark]:
-    """One series: bands where several series share a panel, whiskers where it stands alone."""
+def _stretch_marks(
+    points: Sequence[SeriesPoint], style: tuple[Token, Marker], label: Text | None, *, crowded: bool
+) -> Iterator[Mark]:
+    """A line and its marks: intervals as a band where series share a panel, else as whiskers."""
     token, marker = style
-    points = _points(one)
-    marks: list[Mark] = _trial_points(one, points, token, analysis)
-    stretches = _stretches(points, machine)
-    for stretch in stretches:
-        xs = tuple(float(p.devices) for p in stretch)
-        ys = tuple(p.speedup.value for p in stretch if p.speedup)
-        banded = [p for p in stretch if p.speedup and p.speedup.low is not None]
-        last = stretch is stretches[-1]
-        if crowded and len(banded) > 1:
-            marks.append(_band(banded, token))
-        marks.append(
-            Line(
-                x=xs,
-                y=ys,
-                token=token,
-                marker="none",
-                label=label if last else None,
-                end_label=_end_label(stretch[-1], label) if last else None,
-            )
-        )
-        whiskered = () if crowded and len(banded) > 1 else stretch
-        marks.extend(
-            Whisker(
-                at=float(p.devices),
-                estimate=p.speedup,
-                token=token,
-                marker=marker,
-                hollow=p.oversubscribed,
-            )
-            for p in whiskered
-            if p.speedup
-        )
-        if not whiskered:
-            marks.extend(
-                Points(
-                    x=(float(p.devices),),
-                    y=(p.speedup.value,),
-                    token=token,
-                    marker=marker,
-                    hollow=p.oversubscribed,
-                )
-                for p in stretch
-                if p.speedup
-            )
-    return marks
+    measured = [(point, point.speedup) for point in points if point.speedup is not None]
+    xs = tuple(float(point.devices) for point, _ in measured)
+    ys = tuple(speedup.value for _, speedup in measured)
+    bounds = [_bounds(speedup) for _, speedup in measured]
+    banded = [(x, *bound) for x, bound in zip(xs, bounds, strict=True) if bound is not None]
+    as_band = crowded and len(banded) == len(measured) > 1
+    if as_band:
+        at, low, high = zip(*banded, strict=True)
+        yield Band(x=at, low=low, high=high, token=token)
+    end_label = (
+        said("{speedup} {series}", speedup=Num(value=ys[-1], style="times"), series=label) if label else None
+    )
+    yield Line(x=xs, y=ys, token=token, marker="none", label=label, end_label=end_label)
+    for (point, speedup), x, y in zip(measured, xs, ys, strict=True):
+        hollow = point.oversubscribed
+        if as_band:
+            yield Points(x=(x,), y=(y,), token=token, marker=marker, hollow=hollow)
+        else:
+            yield Whisker(at=x, estimate=speedup, token=token, marker=marker, hollow=hollow)
+
+
+def _bounds(speedup: Estimate) -> tuple[float, float] | None:
+    """The interval; an exact value, such as the base's own, is its own interval."""
+    if speedup.low is not None and speedup.high is not None:
+        return speedup.low, speedup.high
+    return (speedup.value, speedup.value) if speedup.method == "exact" else None
 
 
 def _stretches(points: Sequence[SeriesPoint], machine: Machine) -> list[list[SeriesPoint]]:
@@ -150,16 +135,6 @@ def _stretches(points: Sequence[SeriesPoint], machine: Machine) -> list[list[Ser
         else:
             stretches.append([point])
     return stretches
-
-
-def _band(points: Sequence[SeriesPoint], token: Token) -> Band:
-    intervals = [(p.devices, p.speedup.low, p.speedup.high) for p in points if p.speedup]
-    return Band(
-        x=tuple(float(n) for n, _, _ in intervals),
-        low=tuple(low for _, low, _ in intervals if low is not None),
-        high=tuple(high for _, _, high in intervals if high is not None),
-        token=token,
-    )
 
 
 def _trial_points(
@@ -179,11 +154,6 @@ def _trial_points(
     return [Points(x=xs, y=ys, token=token, hollow=True, small=True)]
 
 
-def _end_label(point: SeriesPoint, label: Text) -> Text:
-    value = point.speedup.value if point.speedup else 0.0
-    return said("{speedup} {series}", speedup=Num(value=value, style="times"), series=label)
-
-
 def _neutral_title(n: int) -> Text:
     if n == 1:
         return said("Speed-up of one series over the number of devices")
@@ -191,10 +161,15 @@ def _neutral_title(n: int) -> Text:
 
 
 def _subtitle(series: Sequence[SeriesSummary]) -> Text:
-    """The measure, its base and the base's absolute rate, once for every distinct base."""
-    bases = {(one.label, one.series.base): one for one in series}
+    """The measure and its base; the bases' absolute rates too, if they are few enough for a line."""
+    bases = {one.series.base: one for one in series}
+    if len(bases) > MOST_BASES:
+        return said(
+            "Rate relative to the plain single-device version, which is the base. The table gives each base's"
+            " rate."
+        )
     rates: tuple[Slot, ...] = tuple(
-        said("{series}: {rate}", series=Name(text=one.label), rate=rate)
+        said("{model} ({task}) {rate}", model=series_model(one), task=TASKS[one.task], rate=rate)
         for one in bases.values()
         if (rate := estimate(one.base_rate, "rate", one.unit, "value")) is not None
     )
@@ -207,11 +182,11 @@ def _subtitle(series: Sequence[SeriesSummary]) -> Text:
 def _caption(series: Sequence[SeriesSummary]) -> Text:
     if any(point.oversubscribed for one in series for point in _points(one)):
         return said(
-            "The dashed line is ideal: every device counts in full. Small rings are trials; whiskers and bands"
-            " are confidence intervals. At hollow marks more processes ran than the machine has processors."
+            "The dashed line is ideal: every device counts in full. Rings are trials; whiskers and bands"
+            " are confidence intervals. At hollow marks more threads ran than the machine has cores."
         )
     return said(
-        "The dashed line is ideal: every device counts in full. Small rings are trials, whiskers and bands"
+        "The dashed line is ideal: every device counts in full. Small rings are trials; whiskers and bands"
         " are confidence intervals."
     )
 
@@ -220,8 +195,9 @@ def _alt(series: Sequence[SeriesSummary], most: int) -> Text:
     """Chart kind and the two or three numbers that matter; the table has the rest."""
     reached: tuple[Slot, ...] = tuple(
         said(
-            "{series} {speedup}",
-            series=Name(text=one.label[:30]),
+            "{model} {strategy} {speedup}",
+            model=Name(text=series_model(one).text[:24]),
+            strategy=Name(text=one.series.strategy[:16]),
             speedup=Num(value=point.speedup.value, style="times"),
         )
         for one in series
@@ -236,25 +212,28 @@ def _alt(series: Sequence[SeriesSummary], most: int) -> Text:
     )
 
 
-def _table(series: Sequence[SeriesSummary]) -> Table:
+def _table(series: Sequence[SeriesSummary], analysis: Analysis) -> Table:
     return Table(
         key="t-fig-speedup",
         caption=said("Speed-up by number of devices, with its confidence interval and the ideal."),
         columns=(
-            Column(key="series", title=said("Series"), numeric=False),
-            Column(key="strategy", title=said("Strategy"), numeric=False),
-            Column(key="scaling", title=said("Scaling"), numeric=False),
+            *series_columns(),
             Column(key="devices", title=said("Devices"), style="integer"),
+            Column(
+                key="base_per_s",
+                title=said("Base"),
+                style="rate",
+                unit=shared_unit({one.unit for one in series}),
+            ),
             Column(key="speedup", title=said("Speed-up"), style="times"),
             Column(key="ideal", title=said("Ideal"), style="times"),
         ),
         rows=tuple(
             (
-                Name(text=one.label),
-                Name(text=one.series.strategy, code=True),
-                SCALINGS[one.series.scaling],
+                *series_entries(one, analysis),
                 count(point.devices),
-                entry(estimate(point.speedup, "times"), point.unknown.get("speedup", ""), NOT_MEASURED),
+                entry(estimate(one.base_rate, "rate", one.unit, "value"), one.unknown.get("base_rate", "")),
+                entry(estimate(point.speedup, "times"), point.unknown.get("speedup", "")),
                 Num(value=float(point.devices), style="times"),
             )
             for one in series

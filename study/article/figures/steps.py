@@ -1,6 +1,7 @@
 """Step times in order, warm-up included: what drift, stalls and a short warm-up would look like."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import fmean, median, quantiles
 
 from study.article.material import cells_in_order, relevant_finding, trials_of
@@ -19,7 +20,8 @@ MISSING = said("There is no figure of step times: no trial was measured.")
 MOST_POINTS = 300
 """Points a line: more make the file large and the picture no clearer."""
 
-MOST_PANELS = 6
+MOST_PANELS = 3
+"""More panels side by side are too narrow to read."""
 
 NS = 1e9
 
@@ -27,8 +29,8 @@ TOKENS: tuple[Token, ...] = ("s1", "s2", "s3", "s4", "n1")
 """Trials of a cell are alike; colours only let the eye follow a line."""
 
 
-def draw(run: Run, records: Sequence[Record], analysis: Analysis) -> Figure | None:
-    """For each model and task the cell whose step times spread most; None if no trial has step times."""
+def draw(run: Run, records: Sequence[Record], analysis: Analysis) -> Figure | None:  # noqa: ARG001 - contract
+    """The cells whose step times spread most, one a model and task; None if no trial has step times."""
     chosen = _selection(analysis)
     if not chosen:
         return None
@@ -39,8 +41,8 @@ def draw(run: Run, records: Sequence[Record], analysis: Analysis) -> Figure | No
         key="fig-steps",
         title=finding.short if finding else said("Step times in the order in which they were measured"),
         subtitle=said(
-            "Time of each step, that of the slowest process. For each model and task the cell whose step"
-            " times spread most."
+            "Time of each step, that of the slowest process, in cells chosen for the widest spread of their"
+            " step times."
         ),
         caption=_caption(decimated=longest > MOST_POINTS),
         alt=_alt(chosen[0], trials[chosen[0].cell_id], len(chosen)),
@@ -56,12 +58,16 @@ def _trials(analysis: Analysis, cell: CellSummary) -> list[TrialSummary]:
 
 
 def _selection(analysis: Analysis) -> list[CellSummary]:
-    """One cell a model and task: the widest spread. The known truths are shown only if nothing else is."""
+    """Of each model and task the cell of widest spread, and of these the widest.
+
+    The checks of the instrument are shown only if there is nothing else.
+    """
     cells = [cell for cell in cells_in_order(analysis) if _trials(analysis, cell)]
     cells = [cell for cell in cells if cell.cell.task != "check"] or cells
+    spread = {cell.cell_id: _spread(analysis, cell) for cell in cells}
     groups = grouped(cells, lambda cell: (cell.cell.workload, cell.cell.size, cell.cell.task))
-    widest = [max(group, key=lambda cell: (_spread(analysis, cell), cell.cell_id)) for group in groups]
-    return widest[:MOST_PANELS]
+    widest = [max(group, key=lambda cell: (spread[cell.cell_id], cell.cell_id)) for group in groups]
+    return sorted(widest, key=lambda cell: (-spread[cell.cell_id], cell.cell_id))[:MOST_PANELS]
 
 
 def _spread(analysis: Analysis, cell: CellSummary) -> float:
@@ -85,8 +91,10 @@ def _panel(cell: CellSummary, trials: Sequence[TrialSummary]) -> Panel:
         xs, ys = envelope(_numbered(trial))
         marks.append(Line(x=xs, y=ys, token=TOKENS[position % len(TOKENS)], marker="none"))
     return Panel(
-        title=said("{model}, {task}: {cell}", model=model(cell), task=TASKS[cell.cell.task], cell=_cell(cell)),
-        x=Axis(title=said("Step, counted from the start of the window"), style="integer"),
+        title=said(
+            "{model}, {task}: {cell}", model=model(cell), task=TASKS[cell.cell.task], cell=_cell(cell)
+        ),
+        x=Axis(title=said("Step"), style="integer"),
         y=Axis(title=said("Step time"), style="milliseconds", unit="ms", start=0.0),
         marks=tuple(marks),
     )
@@ -107,12 +115,12 @@ def _numbered(trial: TrialSummary) -> list[tuple[float, float]]:
 def envelope(
     points: Sequence[tuple[float, float]], most: int = MOST_POINTS
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """At most `most` points that keep every bucket's lowest and highest, so that no stall is averaged away."""
+    """At most `most` points, every bucket's lowest and highest: no stall is averaged away."""
     if len(points) > most:
         buckets = most // 2
         edges = [len(points) * i // buckets for i in range(buckets + 1)]
         kept: list[tuple[float, float]] = []
-        for low, high in zip(edges, edges[1:], strict=False):
+        for low, high in pairwise(edges):
             bucket = points[low:high]
             ends = {min(bucket, key=lambda p: p[1]), max(bucket, key=lambda p: p[1])}
             kept.extend(sorted(ends))
@@ -123,16 +131,19 @@ def envelope(
 def _caption(*, decimated: bool) -> Text:
     if decimated:
         return said(
-            "Each line is a trial; the shaded stretch is warm-up and does not count. Long lines are drawn"
-            " through the lowest and highest step of each stretch, so that no stall is lost."
+            "Each line is a trial, its steps counted from the start of the window; the shaded stretch is"
+            " warm-up. Long lines are drawn through the lowest and highest step of each stretch, so that no"
+            " stall is lost."
         )
-    return said("Each line is a trial; the shaded stretch is warm-up and does not count.")
+    return said(
+        "Each line is a trial, its steps counted from the start of the window; the shaded stretch is warm-up."
+    )
 
 
 def _alt(cell: CellSummary, trials: Sequence[TrialSummary], panels: int) -> Text:
     steps = [ns for trial in trials for ns in trial.step_ns]
     return said(
-        "Run sequence plot of step times, {panels} in all. The first shows {model} with a median step of"
+        "Line chart of step times in order, panels: {panels}. The first shows {model} with a median step of"
         " {middle} and a longest of {longest}. All numbers are in the table below.",
         panels=count(panels),
         model=model(cell),

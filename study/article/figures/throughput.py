@@ -1,15 +1,16 @@
-"""Absolute rates as bars from zero: one panel a model and task, every trial as a point, intervals as whiskers."""
+"""Absolute rates as bars from zero, one panel a unit of work, with every trial and the intervals."""
 
 from collections.abc import Sequence
 
+from study.article.labels import cell_labels
 from study.article.material import measured_cells, relevant_finding, trials_of
 from study.article.panels import grouped
-from study.article.words import TASKS, count, entry, estimate, model, shared_unit
+from study.article.words import TASKS, UNTITLED, alone, count, entry, estimate, model, shared_unit
 from study.domain.figure import Axis, Bar, Column, Figure, Mark, Panel, Points, Table, Token, Whisker
 from study.domain.record import Record
 from study.domain.run import Run
 from study.domain.summary import Analysis, CellSummary
-from study.domain.text import Est, Listing, Name, Num, Slot, Text, said
+from study.domain.text import Est, Listing, Name, Num, Slot, Term, Text, said
 
 FACTS = {"summary": "absolute rates, every trial shown", "section": "one", "rank": 10}
 
@@ -18,29 +19,33 @@ MISSING = said("There is no figure of rates: no cell was measured.")
 ROW_HEIGHT = 38
 """Pixels for one bar and its label."""
 
+HEADROOM = 1.35
+"""The axis goes on beyond the longest bar, so that its value can be written there."""
+
 BAR: Token = "n2"
 ESTIMATE: Token = "s1"
 """Bars recede and the estimate with its trials stands out: the interval is what may be compared."""
 
 
-def draw(run: Run, records: Sequence[Record], analysis: Analysis) -> Figure | None:
-    """The rate of every cell on one device, or of all cells where none has one; None if nothing was measured."""
+def draw(run: Run, records: Sequence[Record], analysis: Analysis) -> Figure | None:  # noqa: ARG001 - contract
+    """The rate of every cell on one device, or of all cells where there is none; None without a rate."""
     cells = measured_cells(analysis)
+    cells = tuple(cell for cell in cells if cell.cell.task != "check") or cells
     cells = tuple(cell for cell in cells if cell.cell.devices == 1) or cells
     if not cells:
         return None
     finding = relevant_finding(analysis, "fig-throughput")
-    panels = grouped(cells, lambda cell: (cell.cell.workload, cell.cell.size, cell.cell.task, cell.unit))
+    panels = grouped(cells, lambda cell: cell.unit)
     return Figure(
         key="fig-throughput",
         title=finding.short if finding else _neutral_title(cells),
         subtitle=said("Work done in a second of wall time, all processes together. Larger is more work."),
         caption=said(
-            "Bars start at zero and end at the cell's rate. Small rings are trials, whiskers are confidence"
-            " intervals. Panels have axes of their own."
+            "Bars start at zero and end at the cell's rate. Small rings are trials; whiskers are confidence"
+            " intervals. Different units have panels of their own."
         ),
         alt=_alt(cells),
-        panels=tuple(_panel(panel, analysis) for panel in panels),
+        panels=tuple(_panel(sorted(panel, key=_fastest_first), analysis) for panel in panels),
         table=_table(cells, analysis),
         height=110 + ROW_HEIGHT * max(len(panel) for panel in panels),
         narrow_height=110 * len(panels) + ROW_HEIGHT * len(cells),
@@ -48,43 +53,45 @@ def draw(run: Run, records: Sequence[Record], analysis: Analysis) -> Figure | No
 
 
 def _panel(cells: Sequence[CellSummary], analysis: Analysis) -> Panel:
-    first = cells[0]
     marks: list[Mark] = []
     for at, cell in enumerate(cells):
         if cell.rate is None:
             continue
         rates = tuple(trial.rate for trial in trials_of(analysis, cell.cell_id) if trial.rate is not None)
-        label = said("{rate}", rate=Est(estimate=cell.rate, style="rate", unit=cell.unit, show="value"))
+        label = alone(Est(estimate=cell.rate, show="value"))
         marks.append(Bar(at=float(at), value=cell.rate.value, token=BAR))
         if rates:
             marks.append(
                 Points(x=rates, y=(float(at),) * len(rates), token=ESTIMATE, hollow=True, small=True)
             )
-        marks.append(
-            Whisker(at=float(at), estimate=cell.rate, token=ESTIMATE, along="x", value_label=label)
-        )
+        marks.append(Whisker(at=float(at), estimate=cell.rate, token=ESTIMATE, along="x", value_label=label))
     return Panel(
-        title=said("{model}, {task}", model=model(first), task=TASKS[first.cell.task]),
-        x=Axis(title=said("Rate"), style="rate", unit=first.unit, start=0.0),
-        y=Axis(title=said("Strategy and batch"), categories=_categories(cells)),
+        title=_title(cells),
+        x=Axis(title=said("Rate"), style="rate", unit=cells[0].unit, start=0.0, end=HEADROOM * _most(marks)),
+        y=Axis(title=UNTITLED, categories=cell_labels(cells)),
         marks=tuple(marks),
     )
 
 
-def _categories(cells: Sequence[CellSummary]) -> tuple[Slot, ...]:
-    """What tells the cells of a panel apart: strategy and batch, and the label where that is not enough."""
-    short: list[Text] = [
-        said(
-            "{strategy} × {devices}, batch {batch}",
-            strategy=Name(text=cell.cell.strategy),
-            devices=count(cell.cell.devices),
-            batch=count(cell.cell.batch),
-        )
-        for cell in cells
-    ]
-    if all(short.count(label) == 1 for label in short):
-        return tuple(short)
-    return tuple(Name(text=cell.label) for cell in cells)
+def _fastest_first(cell: CellSummary) -> tuple[float, str]:
+    return (-cell.rate.value if cell.rate else 0.0, cell.cell_id)
+
+
+def _most(marks: Sequence[Mark]) -> float:
+    """The largest value that the panel has to hold."""
+    rates = [mark.estimate for mark in marks if isinstance(mark, Whisker)]
+    points = [x for mark in marks if isinstance(mark, Points) for x in mark.x]
+    return max([*points, *(rate.high or rate.value for rate in rates)])
+
+
+def _title(cells: Sequence[CellSummary]) -> Text:
+    """The model and task of a panel, as far as its cells share them, or else their unit."""
+    first = cells[0]
+    if len({model(cell) for cell in cells}) > 1:
+        return said("Rates counted in {unit}", unit=Term(text=first.unit))
+    if len({cell.cell.task for cell in cells}) > 1:
+        return alone(model(first))
+    return said("{model}, {task}", model=model(first), task=TASKS[first.cell.task])
 
 
 def _neutral_title(cells: Sequence[CellSummary]) -> Text:
@@ -96,8 +103,10 @@ def _neutral_title(cells: Sequence[CellSummary]) -> Text:
 def _alt(cells: Sequence[CellSummary]) -> Text:
     rates: tuple[Slot, ...] = tuple(
         said(
-            "{label} {rate}",
-            label=Name(text=cell.label[:34]),
+            "{model} {task} with {strategy} {rate}",
+            model=Name(text=model(cell).text[:24]),
+            task=TASKS[cell.cell.task],
+            strategy=Name(text=cell.cell.strategy[:16]),
             rate=Num(value=cell.rate.value, style="rate", unit=cell.unit),
         )
         for cell in cells

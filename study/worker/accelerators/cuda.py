@@ -1,4 +1,4 @@
-"""The accelerator `cuda`: one GPU per rank, NVIDIA or (through torch's ROCm build) AMD; ranks talk through NCCL.
+"""The accelerator `cuda`: one GPU per rank, NVIDIA or, by torch's ROCm build, AMD; NCCL between ranks.
 
 The device works behind the host's back, so a mark is an event in its stream, and times between
 events are read only after the window.

@@ -32,7 +32,7 @@ class Cache:
     The room is allocated once, so that decoding neither allocates nor copies the past.
     """
 
-    def __init__(self, model: "GPT", batch: int, room: int) -> None:  # noqa: D107 - the class says it
+    def __init__(self, model: "GPT", batch: int, room: int) -> None:
         size = model.dimensions
         weight = model.tokens.weight
         shape = (size.layers, 2, batch, size.heads, room, size.width // size.heads)
@@ -49,9 +49,9 @@ class Cache:
 
 
 class Attention(nn.Module):
-    """Causal self-attention. The rows of `qkv` are ordered by head, so that a column split keeps heads whole."""
+    """Causal self-attention. The outputs of `qkv` are ordered by head: a column split keeps heads whole."""
 
-    def __init__(self, width: int, heads: int) -> None:  # noqa: D107 - the class says it
+    def __init__(self, width: int, heads: int) -> None:
         super().__init__()
         self.head_width = width // heads
         self.qkv = nn.Linear(width, 3 * width)
@@ -75,7 +75,7 @@ class Attention(nn.Module):
 class MLP(nn.Module):
     """Two linear layers with a GELU (tanh form, as in GPT-2) between them."""
 
-    def __init__(self, width: int) -> None:  # noqa: D107 - the class says it
+    def __init__(self, width: int) -> None:
         super().__init__()
         self.up = nn.Linear(width, 4 * width)
         self.down = nn.Linear(4 * width, width)
@@ -87,7 +87,7 @@ class MLP(nn.Module):
 class Block(nn.Module):
     """Attention and MLP, each on a normalised copy and added back."""
 
-    def __init__(self, layer: int, width: int, heads: int) -> None:  # noqa: D107 - the class says it
+    def __init__(self, layer: int, width: int, heads: int) -> None:
         super().__init__()
         self.layer = layer
         self.norm_attention = nn.LayerNorm(width)
@@ -143,7 +143,7 @@ class GPT(nn.Module):
         return self.head(self.norm(x[:, -1]))
 
     def _draw_weights(self) -> None:
-        """Normal with deviation 0.02; projections back into the residual stream divided by sqrt(2 × layers)."""
+        """Normal, deviation 0.02, divided by sqrt(2 × layers) where a layer adds to the residual stream."""
         deep = (2 * self.dimensions.layers) ** -0.5
         for name, module in self.named_modules():
             if isinstance(module, nn.Linear | nn.Embedding):

@@ -100,10 +100,10 @@ class ResNet(nn.Module):
         for module in self.modules():
             if isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
-        for block in self.blocks:
-            scale = block.norms[-1].weight
-            if isinstance(scale, Tensor):
-                nn.init.zeros_(scale)
+            if isinstance(module, Block):
+                scale = getattr(module.norms[-1], "weight", None)
+                if isinstance(scale, Tensor):
+                    nn.init.zeros_(scale)
 
 
 def _convolution(taken: int, given: int, kernel: int, stride: int) -> nn.Conv2d:

@@ -2,5 +2,10 @@
 
 A file states `FACTS` as one literal (`study.domain.shelf.WorkloadFacts`): summary, tasks with their
 unit of work and options, sizes, precisions, and the strategies that it can be put under. It has one
-function, `build(cell, device, seed)`, whose result keeps the contract of `study.worker.ranks.Job`.
+function, `build(place)` (`study.worker.contracts.Place`), whose result keeps the contract of
+`study.worker.contracts.Job`. It builds an unchanged model and hands it to `place.wrap`, which puts it
+under the strategy; it works on the samples of `place.share` and on no others.
+
+With `needs_torch` false, neither the file nor anything it imports may import torch; the ranks then
+meet over files and always stand on the accelerator `cpu`.
 """

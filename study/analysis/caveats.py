@@ -1,0 +1,127 @@
+"""What has to be said beside a claim: whole sentences that any finding may carry."""
+
+import math
+from collections.abc import Sequence
+from statistics import stdev
+
+from study.analysis.intervals import repeats
+from study.analysis.parts import Parts
+from study.analysis.scaling import linearity
+from study.domain.summary import SeriesPoint, SeriesSummary, TrialSummary
+from study.domain.text import Num, Text, counted, said
+from study.domain.verdict import Verdict
+
+FRAMES = {
+    "oversubscribed": "More threads than processor cores were in use.",
+    "foreign": "Other programs took {share} of the machine's processor time during these trials.",
+    "foreign_unknown": "How much processor time other programs took was not recorded.",
+    "unfinished": "The run is not complete.",
+    "lost": "Some planned trials gave no result.",
+    "superlinear": (
+        "The speed-up lies above the number of devices (superlinear); its cause is not established."
+    ),
+    "linear": "It is not distinguishable from linear scaling.",
+    "same_code": (
+        "The base is the same strategy on one device; a version made for one device was not measured."
+    ),
+    "settle": "About {n} block would settle it.",
+    "settle_many": "About {n} blocks would settle it.",
+    "never": "More than a thousand blocks would be needed to settle it.",
+    "margin": (
+        "The margin of {margin} was set before the measurement; trials spread by up to {spread}, for "
+        "which a margin of {advised} is advised."
+    ),
+    "means": "Total work over total time is {pooled}, the geometric mean of the trials {geometric}.",
+}
+
+FOREIGN_SHARE = 0.10
+"""Above this mean share of the processor time in other hands a claim counts as disturbed."""
+SPREAD = 0.005
+"""A coefficient of variation between trials above which the margin should be 2 % at least."""
+ADVISED_MARGIN = 0.02
+MEANS_DIFFER = 0.001
+"""Kinds of mean that differ by more than this are both printed."""
+
+
+def disturbances(parts: Parts, *cell_ids: str, cores: bool = True) -> tuple[Text, ...]:
+    """What lowers the evidence of any claim about these cells; `cores` asks whether there were enough."""
+    found = []
+    if cores and any(parts.cell(cell_id).oversubscribed for cell_id in cell_ids):
+        found.append(said(FRAMES["oversubscribed"]))
+    shares = [trial.foreign_cpu_share for trial in parts.measured_of(*cell_ids)]
+    known = [share for share in shares if share is not None]
+    if len(known) < len(shares):
+        found.append(said(FRAMES["foreign_unknown"]))
+    elif known and math.fsum(known) / len(known) > FOREIGN_SHARE:
+        share = Num(value=math.fsum(known) / len(known), style="percent")
+        found.append(said(FRAMES["foreign"], share=share))
+    if any(parts.cell(cell_id).measured < parts.cell(cell_id).planned for cell_id in cell_ids):
+        found.append(said(FRAMES["unfinished" if parts.run.status != "complete" else "lost"]))
+    return tuple(found)
+
+
+def of_margin(parts: Parts, *cell_ids: str) -> tuple[Text, ...]:
+    """The advice on a margin that is narrow for the spread of these trials. The margin itself stays."""
+    spread = max((_spread(parts.measured_of(cell_id)) for cell_id in cell_ids), default=0.0)
+    if spread <= SPREAD or parts.margin >= ADVISED_MARGIN:
+        return ()
+    return (
+        said(
+            FRAMES["margin"],
+            margin=Num(value=parts.margin, style="percent"),
+            spread=Num(value=spread, style="percent"),
+            advised=Num(value=ADVISED_MARGIN, style="percent"),
+        ),
+    )
+
+
+def of_means(parts: Parts, *cell_ids: str) -> tuple[Text, ...]:
+    """Both means of a cell's rate where it matters which one is taken."""
+    found = []
+    for cell_id in cell_ids:
+        trials = parts.measured_of(cell_id)
+        if not trials:
+            continue
+        cell = repeats(trials)
+        geometric = math.exp(math.fsum(cell.logs) / len(cell.logs))
+        if abs(cell.rate / geometric - 1) > MEANS_DIFFER:
+            unit = parts.cell(cell_id).unit
+            found.append(
+                said(
+                    FRAMES["means"],
+                    pooled=Num(value=cell.rate, style="rate", unit=unit),
+                    geometric=Num(value=geometric, style="rate", unit=unit),
+                )
+            )
+    return tuple(found)
+
+
+def of_verdict(verdict: Verdict | None) -> tuple[Text, ...]:
+    """How many blocks would settle an open comparison."""
+    if verdict is None or verdict.kind != "open":
+        return ()
+    if verdict.repeats_needed is None:
+        return (said(FRAMES["never"]),)
+    return (counted(FRAMES["settle"], FRAMES["settle_many"], verdict.repeats_needed),)
+
+
+def is_superlinear(point: SeriesPoint) -> bool:
+    """Whether the whole interval of the speed-up lies above the number of devices."""
+    return linearity(point.speedup, point.devices) == "superlinear"
+
+
+def of_scaling(series: SeriesSummary, point: SeriesPoint) -> tuple[Text, ...]:
+    """How a speed-up relates to linear, and to which kind of base."""
+    found = []
+    if is_superlinear(point):
+        found.append(said(FRAMES["superlinear"]))
+    if linearity(point.speedup, point.devices) == "not_distinguishable":
+        found.append(said(FRAMES["linear"]))
+    if point.speedup is not None and series.series.base == series.series.own_base:
+        found.append(said(FRAMES["same_code"]))
+    return tuple(found)
+
+
+def _spread(trials: Sequence[TrialSummary]) -> float:
+    """The standard deviation of the logs: the coefficient of variation between trials."""
+    return stdev(repeats(trials).logs) if len(trials) > 1 else 0.0

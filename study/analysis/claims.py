@@ -1,0 +1,140 @@
+"""How findings are put together: slots for their sentences, and the fields that all of them fill alike."""
+
+import math
+import string
+from collections.abc import Mapping, Sequence
+
+from study.analysis import reasons
+from study.domain.estimate import Estimate
+from study.domain.finding import Evidence, Finding, Section
+from study.domain.summary import CellSummary
+from study.domain.text import Est, Name, Num, Slot, Style, Term, Text
+from study.domain.trial import Cell
+from study.domain.verdict import Verdict
+
+TASKS = {"train": Term(text="training"), "infer": Term(text="inference"), "check": Term(text="check")}
+
+SCALINGS = {"strong": Term(text="strong scaling"), "weak": Term(text="weak scaling")}
+
+
+def worded(frame: str, slots: Mapping[str, Slot]) -> Text:
+    """The sentence of a frame with those slots that it names.
+
+    Raises:
+        KeyError: the frame names a slot that is not there.
+    """
+    return Text(frame=frame, slots={name: slots[name] for name in placeholders(frame)})
+
+
+def placeholders(frame: str) -> tuple[str, ...]:
+    """The names of the slots in a frame."""
+    return tuple(name for _, name, _, _ in string.Formatter().parse(frame) if name is not None)
+
+
+def size(value: Estimate | None) -> float:
+    """The practical size of a ratio: the distance of its logarithm from zero."""
+    return abs(math.log(value.value)) if value is not None else 0.0
+
+
+def ratio(value: Estimate) -> Est:
+    """A ratio with its interval."""
+    return Est(estimate=value, style="ratio")
+
+
+def bare_ratio(value: Estimate) -> Est:
+    """A ratio alone, for titles."""
+    return Est(estimate=value, style="ratio", show="value")
+
+
+def share(value: Estimate) -> Est:
+    """A share as a percentage, alone, for titles."""
+    return Est(estimate=value, style="percent", show="value")
+
+
+def rate(cell: CellSummary, value: Estimate) -> Est:
+    """An absolute rate with its interval, in the cell's unit of work."""
+    return Est(estimate=value, style="rate", unit=cell.unit)
+
+
+def bare_rate(cell: CellSummary, value: Estimate) -> Est:
+    """An absolute rate alone."""
+    return Est(estimate=value, style="rate", unit=cell.unit, show="value")
+
+
+def milliseconds(value: Estimate) -> Est:
+    """A time with its interval."""
+    return Est(estimate=value, style="milliseconds")
+
+
+def bare_milliseconds(value: Estimate) -> Est:
+    """A time alone, for titles."""
+    return Est(estimate=value, style="milliseconds", show="value")
+
+
+def percent(value: float) -> Num:
+    """A share as a percentage."""
+    return Num(value=value, style="percent")
+
+
+def whole(value: int) -> Num:
+    """A count."""
+    return Num(value=float(value), style="integer")
+
+
+def workload(cell: Cell) -> Name:
+    """Workload and size: "gpt tiny"."""
+    return Name(text=f"{cell.workload} {cell.size}".strip())
+
+
+def code(text: str) -> Name:
+    """An identifier."""
+    return Name(text=text, code=True)
+
+
+def claim(
+    *,
+    key: str,
+    shelf: str,
+    section: Section,
+    sentence: Text,
+    short: Text,
+    evidence: Evidence,
+    note: Text,
+    trials: Sequence[str],
+    table: str,
+    figure: str = "",
+    estimate: Estimate | None = None,
+    style: Style = "plain",
+    unit: str = "",
+    verdict: Verdict | None = None,
+    headline: bool = False,
+    weight: float = 0.0,
+    caveats: Sequence[Text] = (),
+) -> Finding:
+    """A finding whose large number, if it has one, is its estimate."""
+    unknown: dict[str, str] = {}
+    if estimate is None:
+        unknown |= {"estimate": reasons.NOT_A_CLAIM_OF_SIZE, "big": reasons.NOT_A_CLAIM_OF_SIZE}
+    if verdict is None:
+        unknown["verdict"] = reasons.NO_COMPARISON
+    return Finding(
+        key=key,
+        shelf=shelf,
+        section=section,
+        sentence=sentence,
+        short=short,
+        evidence=evidence,
+        evidence_note=note,
+        estimate=estimate,
+        big=estimate,
+        big_style=style if estimate is not None else "plain",
+        big_unit=unit if estimate is not None else "",
+        verdict=verdict,
+        table=table,
+        figure=figure,
+        headline=headline,
+        weight=weight,
+        trials=tuple(trials),
+        caveats=tuple(caveats),
+        unknown=unknown,
+    )

@@ -1,0 +1,73 @@
+"""The whole way from a run's records to what may be said about it."""
+
+import importlib
+import math
+from collections.abc import Sequence
+
+from study.analysis import rules
+from study.analysis.cells import repeats_by_cell, summarise_cells
+from study.analysis.comparisons import compare
+from study.analysis.parts import Parts
+from study.analysis.scaling import summarise_series
+from study.analysis.trials import counting, summarise
+from study.domain.errors import BadShelfFile
+from study.domain.finding import Finding
+from study.domain.record import Record
+from study.domain.run import Run
+from study.domain.shelf import PageFacts, facts, module_names
+from study.domain.summary import Analysis
+
+
+def analyse(run: Run, records: Sequence[Record]) -> Analysis:
+    """Trials, cells, series, comparisons, findings and rules of one run.
+
+    A finding that a rule blocks is not among the findings; the rule says so.
+    """
+    parts = computed(run, records)
+    found = findings(parts)
+    outcomes, blocked = rules.check(parts, records, found)
+    return Analysis(
+        trials=parts.trials,
+        cells=parts.cells,
+        series=parts.series,
+        comparisons=parts.comparisons,
+        findings=tuple(finding for finding in found if finding.key not in blocked),
+        rules=outcomes,
+        measured_s=math.fsum(trial.wall_s for trial in parts.trials if trial.wall_s is not None),
+        turnaround_s=math.fsum(record.turnaround_ns / 1e9 for record in records),
+    )
+
+
+def computed(run: Run, records: Sequence[Record]) -> Parts:
+    """The numbers of a run, before anything is said about them."""
+    chosen = counting(records)
+    trials = summarise(records)
+    measured = repeats_by_cell(trials)
+    cells = summarise_cells(run.plan, trials, chosen)
+    return Parts(
+        run=run,
+        trials=trials,
+        cells=cells,
+        series=summarise_series(run.plan, cells, measured),
+        comparisons=compare(run.plan, measured),
+    )
+
+
+def findings(parts: Parts) -> tuple[Finding, ...]:
+    """What every file on the shelf finds, in order of rank, then of key.
+
+    Raises:
+        BadShelfFile: a file has no `find`, or its findings do not keep the contract.
+    """
+    placed = []
+    for name, module in module_names("findings").items():
+        rank = facts("findings", name, PageFacts).rank
+        find = getattr(importlib.import_module(module), "find", None)
+        if find is None:
+            raise BadShelfFile(module, "it offers no find(parts)")
+        placed += [(rank, finding.key, finding) for finding in find(parts)]
+    keys = [key for _, key, _ in placed]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise BadShelfFile(f"findings {key}", "two findings have this key")
+    return tuple(finding for _, _, finding in sorted(placed, key=lambda place: place[:2]))

@@ -1,0 +1,132 @@
+"""How we tested: the protocol of this run, generated from its plan."""
+
+from study.article.material import Material
+from study.domain.article import Paragraph, SectionOfArticle
+from study.domain.study import Protocol
+from study.domain.text import Name, Num, Text, counted, said
+
+
+def section(material: Material) -> SectionOfArticle:
+    """The protocol in a few sentences: what a trial is, what the window holds, how doubt is counted."""
+    paragraphs = (_trial(material), _clock(), _doubt(material), _bases(material), _instrument(material))
+    return SectionOfArticle(
+        key="method",
+        title=said("How we tested"),
+        blocks=tuple(Paragraph(sentences=sentences) for sentences in paragraphs if sentences),
+    )
+
+
+def _trial(material: Material) -> tuple[Text, ...]:
+    plan = material.run.plan
+    protocol = plan.protocol
+    return (
+        said("A trial measures one cell once, in fresh processes, one for each device."),
+        said(
+            "It warms up for at least {steps} steps and {time}, which do not count.",
+            steps=Num(value=float(protocol.warmup_steps), style="integer"),
+            time=Num(value=protocol.warmup_s, style="seconds"),
+        ),
+        _window(protocol),
+        counted(
+            "Every cell was planned once in {n} block, in a random order from the seed {seed}.",
+            "Every cell was planned once in each of {n} blocks, each time in a new random order from the"
+            " seed {seed}.",
+            protocol.blocks,
+            seed=Name(text=str(plan.seed), code=True),
+        ),
+        *_settling(protocol),
+    )
+
+
+def _window(protocol: Protocol) -> Text:
+    if protocol.window_steps is not None:
+        return counted(
+            "Then its window opens: fixed work of {n} step.",
+            "Then its window opens: fixed work of {n} steps.",
+            protocol.window_steps,
+        )
+    return said(
+        "Then its window opens: fixed work of as many steps as fill {time} at the pace of the warm-up, at"
+        " least {steps}; all processes agree on the number before it opens.",
+        time=Num(value=protocol.window_s, style="seconds"),
+        steps=Num(value=float(protocol.min_steps), style="integer"),
+    )
+
+
+def _settling(protocol: Protocol) -> tuple[Text, ...]:
+    if not protocol.settle_s:
+        return (said("Trials followed one another without a pause."),)
+    return (
+        said(
+            "Before each trial the machine rested for {time}.",
+            time=Num(value=protocol.settle_s, style="seconds"),
+        ),
+    )
+
+
+def _clock() -> tuple[Text, ...]:
+    """Hoefler & Belli 2015, rule 10: how parallel time is taken, synchronised and reduced."""
+    return (
+        said(
+            "The window lies between two barriers; at each end the device is synchronised and the monotonic"
+            " clock of the host is read, and nothing in between waits for the device."
+        ),
+        said(
+            "Its time runs from the first process's start to the last one's end, and a step takes as long as"
+            " it takes the slowest process."
+        ),
+        said("A cell's rate is the work of all its trials over the time of all its trials."),
+    )
+
+
+def _doubt(material: Material) -> tuple[Text, ...]:
+    level = Num(value=material.analysis.level, style="percent")
+    return (
+        said(
+            "The trial is the sample, never the step: intervals are {level} confidence intervals, Student's t"
+            " on the logarithms of the trials' rates, for speed-ups in Welch's form.",
+            level=level,
+        ),
+        said("They are pointwise, unless a sentence calls them simultaneous."),
+        said(
+            "Under {floor} trials no interval is given and nothing is compared.",
+            floor=Num(value=3.0, style="integer"),
+        ),
+        said(
+            "The study set {margin} as the margin of practical size before anything was measured.",
+            margin=Num(value=material.run.plan.protocol.margin, style="percent"),
+        ),
+    )
+
+
+def _bases(material: Material) -> tuple[Text, ...]:
+    """Hoefler & Belli 2015, rule 1: the base of a speed-up is named, and which batch is held."""
+    scalings = {series.scaling for series in material.run.plan.series}
+    if not scalings:
+        return ()
+    sentences = [
+        said(
+            "The base of a speed-up is the plain model on one device, without wrapper or process group; where"
+            " the study has no such cell, the same strategy on one device stands in for it."
+        )
+    ]
+    if "strong" in scalings:
+        sentences.append(
+            said("Strong scaling holds the global batch: every device gets its share of the same work.")
+        )
+    if "weak" in scalings:
+        sentences.append(
+            said("Weak scaling holds the batch of each device: the work grows with the number of devices.")
+        )
+    return tuple(sentences)
+
+
+def _instrument(material: Material) -> tuple[Text, ...]:
+    names = sorted({p.cell.workload for p in material.run.plan.cells if p.cell.task == "check"})
+    return tuple(
+        said(
+            "The workload {workload} checks the instrument: its true speed-up is known by construction.",
+            workload=Name(text=workload, code=True),
+        )
+        for workload in names
+    )

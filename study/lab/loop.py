@@ -1,0 +1,157 @@
+"""The loop over a plan's trials: settle, look around, launch, record, save, tell.
+
+The order is the plan's. A trial with a final outcome is not run again. Whatever an attempt comes to
+is stored before the next one begins, so a run that is killed loses the trial in flight and no more.
+"""
+
+import fnmatch
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from pathlib import Path
+from typing import Literal
+
+from study.domain.event import Ended, Event, Started, TrialEnded, TrialStarted
+from study.domain.record import FINAL, METHOD, SCHEMA, Measured, Record
+from study.domain.trial import Plan, PlannedCell, PlannedTrial
+from study.lab.clock import Clock
+from study.lab.launchers import Launcher
+from study.lab.stop import StopRequest
+from study.lab.surroundings import load, surroundings, usage
+
+End = Literal["complete", "partial", "interrupted"]
+SLICE_S = 0.1
+
+
+def conduct(
+    plan: Plan,
+    *,
+    launcher: Launcher,
+    done: Collection[str],
+    attempts: Mapping[str, int],
+    save: Callable[[Record, dict[str, str]], object],
+    tell: Callable[[Event], object],
+    stop: StopRequest,
+    clock: Clock,
+    only: str | None = None,
+) -> End:
+    """Run the plan's trials that are not `done`, in its order, and say how it ended.
+
+    `done` are ids of trials with a final outcome, `attempts` how many attempts a trial has already.
+    `only` is a glob over cell ids and trial ids. `save` is given each record, its content hash still
+    empty, with the ranks' logs by name. "partial" means that `only` left trials undone.
+
+    Raises:
+        NotReady: ranks cannot be started at all, or cannot be ended.
+        KeyboardInterrupt: at a second Ctrl-C; the ranks are ended, the attempt is not recorded.
+    """
+    cells = {cell.id: cell for cell in plan.cells}
+    undone = [trial for trial in sorted(plan.trials, key=lambda t: t.order) if trial.id not in done]
+    chosen = [trial for trial in undone if matches(trial, only)]
+    pace = _Pace(cells, plan.protocol.settle_s)
+    finished = len(plan.trials) - len(undone)
+    tell(Started(trials=len(plan.trials), done=finished, predicted_s=pace.left_s(chosen)))
+    for index, trial in enumerate(chosen):
+        if stop.requested:
+            break
+        position = finished + index + 1
+        tell(
+            TrialStarted(
+                trial=trial.id,
+                cell_id=trial.cell_id,
+                position=position,
+                block=trial.block,
+                left_s=pace.left_s(chosen[index:]),
+            )
+        )
+        if not _settle(plan.protocol.settle_s, stop, clock):
+            break
+        number = attempts.get(trial.id, 0) + 1
+        record, logs = _attempt(plan, trial, number, launcher=launcher, clock=clock)
+        save(record, logs)
+        pace.note(record)
+        tell(TrialEnded(record=record, position=position, left_s=pace.left_s(chosen[index + 1 :])))
+        if not isinstance(record.outcome, FINAL):
+            break
+    else:
+        return _ended("complete" if len(chosen) == len(undone) else "partial", tell)
+    return _ended("interrupted", tell)
+
+
+def _attempt(
+    plan: Plan, trial: PlannedTrial, number: int, *, launcher: Launcher, clock: Clock
+) -> tuple[Record, dict[str, str]]:
+    cell = next(planned.cell for planned in plan.cells if planned.id == trial.cell_id)
+    with tempfile.TemporaryDirectory(prefix="study-") as folder:
+        load_before, before = load(), usage(launcher)
+        started_utc, started_ns = clock.utc(), clock.now_ns()
+        attempt = launcher.launch(
+            trial=trial.id,
+            cell=cell,
+            protocol=plan.protocol,
+            seed=trial.seed,
+            folder=Path(folder),
+            limit_s=plan.protocol.time_limit_s,
+        )
+        turnaround_ns = clock.now_ns() - started_ns
+        after = usage(launcher)
+    record = Record(
+        schema=SCHEMA,
+        method=METHOD,
+        trial=trial.id,
+        order=trial.order,
+        block=trial.block,
+        attempt=number,
+        cell_id=trial.cell_id,
+        cell=cell,
+        seed=trial.seed,
+        launcher=launcher.name,
+        started_utc=started_utc,
+        started_ns=started_ns,
+        turnaround_ns=turnaround_ns,
+        outcome=attempt.outcome,
+        surroundings=surroundings(before, after, load_before),
+    )
+    return record, attempt.logs
+
+
+class _Pace:
+    """How long trials take: of each cell the mean of those measured so far, else what was predicted."""
+
+    def __init__(self, cells: Mapping[str, PlannedCell], settle_s: float) -> None:
+        self._cells = cells
+        self._settle_s = settle_s
+        self._seen: dict[str, list[float]] = defaultdict(list)
+
+    def note(self, record: Record) -> None:
+        if isinstance(record.outcome, Measured):
+            self._seen[record.cell_id].append(record.turnaround_ns / 1e9)
+
+    def left_s(self, trials: Iterable[PlannedTrial]) -> float | None:
+        """Seconds for these trials, or nothing if one of them cannot be predicted."""
+        total = 0.0
+        for trial in trials:
+            seen = self._seen.get(trial.cell_id)
+            each = sum(seen) / len(seen) if seen else self._cells[trial.cell_id].predicted_s
+            if each is None:
+                return None
+            total += each + self._settle_s
+        return total
+
+
+def _settle(seconds: float, stop: StopRequest, clock: Clock) -> bool:
+    """Let the machine come to rest, in slices; whether nobody asked to stop meanwhile."""
+    while seconds > 0 and not stop.requested:
+        clock.sleep(min(seconds, SLICE_S))
+        seconds -= SLICE_S
+    return not stop.requested
+
+
+def matches(trial: PlannedTrial, only: str | None) -> bool:
+    """Whether the glob `only` fits the trial's cell id or its own id; no glob fits every trial."""
+    return only is None or any(fnmatch.fnmatchcase(name, only) for name in (trial.cell_id, trial.id))
+
+
+def _ended(why: End, tell: Callable[[Event], object]) -> End:
+    tell(Ended(why=why))
+    return why

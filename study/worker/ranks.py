@@ -1,0 +1,228 @@
+"""One rank of one trial: from the order to the reading, or to the error that says why there is none.
+
+    seeds and threads → device → group → job under its strategy → warm-up → window → checks → reading
+
+A launcher starts a fresh process, sends its output to the rank's log, calls `serve` and ends the
+process with the code that it returns.
+"""
+
+import gc
+import importlib
+import multiprocessing
+import multiprocessing.context
+import random
+import sys
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from study.domain.fact import Fact, require_reasons
+from study.domain.record import Reading
+from study.domain.shelf import AcceleratorFacts, WorkloadFacts, module_names
+from study.domain.trial import Order
+from study.worker.contracts import Accelerator, Evidence, Group, Invalid, Job, Place, Strategy, Window
+from study.worker.failures import EXIT_CODES, rank_error
+from study.worker.group import Alone, FileGroup, TorchGroup
+from study.worker.timing import measure, step_ns
+from study.worker.warmup import WarmUp, warm_up, window_steps
+
+
+def serve(order: bytes) -> int:
+    """Run the rank that `order` describes (JSON of `study.domain.trial.Order`).
+
+    Leaves `reading-<rank>.json` (`Reading`) or `error-<rank>.json` (`RankError`) in the order's folder.
+    Returns the code to exit with: 0, or 1 if it raised, 2 if out of memory, 3 if the result is invalid.
+    """
+    told = msgspec.json.decode(order, type=Order)
+    try:
+        _leave(told, "reading", run(told))
+    except Exception as error:
+        fact = rank_error(error, told.rank, time.perf_counter_ns())
+        # The file first: a peer may die of this failure's echo any moment, and the earlier clock wins.
+        _leave(told, "error", fact)
+        traceback.print_exception(error)
+        return EXIT_CODES[fact.kind]
+    return 0
+
+
+def run(order: Order) -> Reading:
+    """The whole life of a rank inside its process.
+
+    Raises:
+        Invalid: the order cannot be measured, or what was measured is not the work that was asked for.
+    """
+    cell = order.cell
+    workload = importlib.import_module(_module("workloads", cell.workload))
+    needs_torch = msgspec.convert(workload.FACTS, WorkloadFacts).needs_torch
+    _require_fresh()
+    # Work that needs no torch never touches a device: it stands on the host, whatever the study's
+    # accelerator is.
+    place_name = cell.accelerator if needs_torch else "cpu"
+    accelerator = cast("Accelerator", importlib.import_module(_module("accelerators", place_name)))
+    strategy = cast("Strategy", importlib.import_module(_module("strategies", cell.strategy)))
+    share = strategy.share(cell.batch, order.rank, order.world_size)
+    _seed(order.seed, needs_torch)
+    local_rank = order.rank % (order.world_size // cell.nodes)
+    device = accelerator.open_device(local_rank, cell.threads_per_device, cell.precision)
+    with _joined(order, accelerator, strategy, needs_torch, device) as group:
+        job: Job = workload.build(
+            Place(
+                cell=cell,
+                seed=order.seed,
+                rank=order.rank,
+                world_size=order.world_size,
+                device=device,
+                accelerator=accelerator,
+                share=share,
+                wrap=lambda model: strategy.apply(model, training=cell.task == "train", device=device),
+            )
+        )
+        no_peak = accelerator.reset_peak_memory()
+        warm = warm_up(job, order.protocol, accelerator, group)
+        steps = window_steps(order.protocol, warm, group)
+        with _no_collections():
+            window = measure(job, steps, accelerator, group)
+        peak = None if no_peak else accelerator.peak_memory_bytes()
+        evidence = job.evidence(warm.first, window)
+    return _reading(
+        order,
+        accelerator,
+        job,
+        warm=warm,
+        window=window,
+        evidence=evidence,
+        peak_memory_bytes=peak,
+        no_peak=no_peak,
+    )
+
+
+def _reading(
+    order: Order,
+    accelerator: Accelerator,
+    job: Job,
+    *,
+    warm: WarmUp,
+    window: Window,
+    evidence: Evidence,
+    peak_memory_bytes: int | None,
+    no_peak: str,
+) -> Reading:
+    unknown = {}
+    if evidence.loss_first is None:
+        unknown["loss_first"] = "nothing is trained"
+    if job.parameters is None:
+        unknown["parameters"] = "nothing is computed"
+    if peak_memory_bytes is None:
+        unknown["peak_memory_bytes"] = no_peak
+    times = step_ns(window, accelerator)
+    reading = Reading(
+        rank=order.rank,
+        device=accelerator.device_name(),
+        threads=accelerator.threads() or order.cell.threads_per_device,
+        start_method=start_method(),
+        window_start_ns=window.start_ns,
+        window_end_ns=window.end_ns,
+        warmup_step_ns=warm.step_ns,
+        step_ns=times,
+        work=len(times) * job.work_per_step,
+        work_unit=job.work_unit,
+        loss_first=evidence.loss_first,
+        loss=evidence.loss,
+        first_token_ns=evidence.first_token_ns,
+        token_ns=evidence.token_ns,
+        parameters=job.parameters,
+        peak_memory_bytes=peak_memory_bytes,
+        cpu_ns=window.cpu_ns,
+        numerics=accelerator.numerics(),
+        unknown=unknown,
+    )
+    require_reasons(reading, reading.unknown)
+    require_reasons(reading.numerics, reading.numerics.unknown)
+    return reading
+
+
+def start_method() -> str:
+    """How this process came to be: forkserver, spawn or fork of multiprocessing, else exec."""
+    me = multiprocessing.current_process()
+    for kind in ("ForkServer", "Spawn", "Fork"):
+        if isinstance(me, getattr(multiprocessing.context, f"{kind}Process")):
+            return kind.lower()
+    return "exec"
+
+
+@contextmanager
+def _joined(
+    order: Order, accelerator: Accelerator, strategy: Strategy, needs_torch: bool, device: Any
+) -> Iterator[Group]:
+    """The group of this trial's ranks, left in order on success and at once on failure."""
+    group = _group(order, accelerator, strategy, needs_torch, device)
+    try:
+        yield group
+    except BaseException:
+        # What went wrong first is what is told, not that leaving went wrong as well.
+        with suppress(Exception):
+            group.abort()
+        raise
+    group.close()
+
+
+def _group(
+    order: Order, accelerator: Accelerator, strategy: Strategy, needs_torch: bool, device: Any
+) -> Group:
+    if not needs_torch:
+        if order.world_size == 1:
+            return Alone()
+        return FileGroup(order)
+    if not strategy.JOINS_GROUP:
+        return Alone()
+    facts = msgspec.convert(cast("Any", accelerator).FACTS, AcceleratorFacts)
+    return TorchGroup(order, facts.backend, device)
+
+
+def _require_fresh() -> None:
+    """CUDA must not have been touched before this rank: a forked context does not work."""
+    torch = sys.modules.get("torch")
+    if torch is not None and torch.cuda.is_initialized():
+        raise RuntimeError("CUDA was initialised before the rank began; start ranks from a clean process")
+
+
+def _seed(seed: int, needs_torch: bool) -> None:
+    """The same seed on every rank, so that every rank builds the same model."""
+    random.seed(seed)
+    if needs_torch:
+        import torch
+
+        torch.manual_seed(seed)
+
+
+@contextmanager
+def _no_collections() -> Iterator[None]:
+    """No garbage collection inside the window; what lives by then is frozen out of later ones."""
+    gc.collect()
+    gc.freeze()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+        gc.unfreeze()
+
+
+def _module(shelf: str, name: str) -> str:
+    names = module_names(shelf)
+    if name not in names:
+        raise Invalid(f"There is no {name!r} on the shelf of {shelf}; there are {', '.join(names)}.")
+    return names[name]
+
+
+def _leave(order: Order, what: str, fact: Fact) -> None:
+    """Write a file whole or not at all: a launcher may look at any moment."""
+    final = Path(order.folder) / f"{what}-{order.rank}.json"
+    part = final.with_suffix(".part")
+    part.write_bytes(msgspec.json.encode(fact))
+    part.replace(final)

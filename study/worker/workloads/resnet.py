@@ -1,0 +1,154 @@
+"""The workload `resnet`: an image classifier, trained by SGD with momentum or answering batches of images.
+
+Convolutions and small parameters: much arithmetic for each byte that ranks exchange, where `gpt` is
+the other way round. BatchNorm normalises by the statistics of each rank's share, so training under
+`ddp` is not the same computation as on one device, only the same work.
+"""
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from study.worker.contracts import Evidence, Invalid, Job, Note, Place, Window
+from study.worker.inference import prepared, require_sound
+from study.worker.models.resnet import Dimensions, ResNet
+from study.worker.samples import image_batches
+from study.worker.training import Training, count_parameters
+
+FACTS = {
+    "summary": "A residual network for images: training by SGD with momentum, or answering batches.",
+    # An image side of 0 stands for the side that the size was designed for.
+    "tasks": {
+        "train": {"unit": "images", "options": {"image": 0}},
+        "infer": {"unit": "images", "options": {"image": 0}},
+    },
+    "sizes": {
+        "tiny": {
+            "bottleneck": False,
+            "depths": "1-1-1-1",
+            "width": 16,
+            "classes": 10,
+            "small_stem": True,
+            "image": 32,
+        },
+        "resnet18": {
+            "bottleneck": False,
+            "depths": "2-2-2-2",
+            "width": 64,
+            "classes": 1000,
+            "small_stem": False,
+            "image": 224,
+        },
+        "resnet50": {
+            "bottleneck": True,
+            "depths": "3-4-6-3",
+            "width": 64,
+            "classes": 1000,
+            "small_stem": False,
+            "image": 224,
+        },
+    },
+    "precisions": ("fp32", "tf32", "bf16", "fp16"),
+    "strategies": ("single", "ddp"),
+}
+
+MOMENTUM = 0.9
+
+
+def build(place: Place) -> Job:
+    """The job of one rank.
+
+    Raises:
+        Invalid: the images are too small for the network.
+    """
+    return _training(place) if place.cell.task == "train" else Classifying(place)
+
+
+def dimensions(size: str) -> Dimensions:
+    """The dimensions of a size of this workload."""
+    facts = FACTS["sizes"][size]  # type: ignore[index]
+    return Dimensions(
+        bottleneck=facts["bottleneck"],
+        depths=tuple(int(depth) for depth in facts["depths"].split("-")),
+        width=facts["width"],
+        classes=facts["classes"],
+        small_stem=facts["small_stem"],
+    )
+
+
+def learning_rate(batch: int) -> float:
+    """In proportion to the global batch while that is small (Goyal et al. 2017), then constant.
+
+    Without a ramp the first steps must be calm: a deep network on one image would else diverge.
+    """
+    return min(0.02, 0.0025 * batch)
+
+
+def _training(place: Place) -> Training:
+    size = dimensions(place.cell.size)
+    with place.device:
+        model = ResNet(size)
+    parameters = count_parameters(model)
+    wrapped = place.wrap(model)
+    return Training(
+        place,
+        wrapped,
+        _images(place, size),
+        _smoothed_loss,
+        torch.optim.SGD(
+            wrapped.parameters(), lr=learning_rate(place.cell.batch), momentum=MOMENTUM, fused=True
+        ),
+        parameters=parameters,
+        work_unit="images",
+        work_per_step=len(place.share),
+    )
+
+
+def _smoothed_loss(logits: Tensor, labels: Tensor) -> Tensor:
+    """Labels smoothed by a tenth, as in the usual recipe: gradients stay of ordinary size however long
+    a window lasts, where a loss of nothing would end in denormal numbers, which are slow on a CPU."""
+    return functional.cross_entropy(logits, labels, label_smoothing=0.1)
+
+
+class Classifying:
+    """One step is a batch of images answered."""
+
+    work_unit = "images"
+
+    def __init__(self, place: Place) -> None:
+        size = dimensions(place.cell.size)
+        with place.device:
+            model = ResNet(size)
+        self.parameters = count_parameters(model)
+        self.model = place.wrap(prepared(model, place.cell.precision))
+        self.work_per_step = len(place.share)
+        dtype = model.head.weight.dtype
+        self._pool = [images.to(dtype) for images, _ in _images(place, size)]
+        self._steps = 0
+
+    def begin(self) -> None:
+        """Each step stands alone."""
+
+    @torch.no_grad()
+    def step(self) -> Tensor:
+        """Whether every logit is finite, still on the device."""
+        images = self._pool[self._steps % len(self._pool)]
+        self._steps += 1
+        return self.model(images).isfinite().all()
+
+    def evidence(self, first: Note, window: Window) -> Evidence:  # noqa: ARG002 - nothing is learnt from it
+        """Nothing but that the answers were numbers.
+
+        Raises:
+            Invalid: a step gave a logit that is not finite.
+        """
+        require_sound(window.notes, "a logit was not finite")
+        return Evidence()
+
+
+def _images(place: Place, size: Dimensions) -> list[tuple[Tensor, Tensor]]:
+    cell = place.cell
+    side = int(cell.options["image"]) or FACTS["sizes"][cell.size]["image"]  # type: ignore[index]
+    if side < 8:
+        raise Invalid(f"Images of {side} by {side} pixels are too small for {cell.size}.")
+    return image_batches(place, side=side, classes=size.classes)

@@ -1,0 +1,49 @@
+"""Labels of cells and series are short, and never the same for two things."""
+
+import msgspec
+from fakes.records import fake_run, quick_truths
+
+from study.analysis.labels import cell_labels, series_labels, subject
+
+
+def changed(truth, **changes):
+    """The truth with its cell changed."""
+    return msgspec.structs.replace(truth, cell=msgspec.structs.replace(truth.cell, **changes))
+
+
+def test_the_subject_is_workload_and_size():
+    """A finding speaks of "gpt tiny"."""
+    assert subject(quick_truths()[0].cell) == "gpt tiny"
+
+
+def test_precision_is_told_where_it_varies():
+    """Two precisions of one cell are told apart; a lone precision is not mentioned."""
+    single, *_ = quick_truths()
+
+    alone = cell_labels(fake_run(truths=[single])[0].plan)
+    both = cell_labels(fake_run(truths=[single, changed(single, precision="bf16")])[0].plan)
+
+    assert list(alone.values()) == ["gpt tiny, training, single, ×1, batch 8"]
+    assert [label.split(", ")[-1] for label in both.values()] == ["fp32", "bf16"]
+
+
+def test_options_are_told_where_they_vary():
+    """A changed option is a changed cell, and its label says which."""
+    single, *_ = quick_truths()
+
+    labels = cell_labels(fake_run(truths=[single, changed(single, options={"sequence": 128})])[0].plan)
+
+    assert [label.split(", ")[-1] for label in labels.values()] == ["sequence 64", "sequence 128"]
+
+
+def test_series_of_two_batches_are_told_apart():
+    """Two strong series with other batches have the batch in their labels."""
+    single, _, two, *_ = quick_truths()
+    more = [changed(single, batch=16), changed(two, batch=16)]
+
+    labels = series_labels(fake_run(truths=[single, two, *more])[0].plan)
+
+    assert sorted(labels.values()) == [
+        "gpt tiny, training, strong scaling, ddp, batch 16",
+        "gpt tiny, training, strong scaling, ddp, batch 8",
+    ]

@@ -1,0 +1,48 @@
+"""The section on data and reproduction."""
+
+import msgspec
+import pytest
+
+from study.article.sections.data import commands, section
+from study.domain.article import Commands, Downloads, TableBlock
+
+
+@pytest.mark.parametrize(
+    ("name", "argv", "command"),
+    [
+        ("example", ("study", "run", "somewhere/example.toml"), "study run example.toml"),
+        ("workstation", ("study", "run", "workstation", "--yes"), "study run workstation"),
+        ("quick", ("study", "run"), "study run quick"),
+    ],
+)
+def test_the_command_repeats_the_study(scene, name, argv, command):
+    """A preset is repeated by its name, a file by the file that the article shows."""
+    session = msgspec.structs.replace(scene.run.sessions[0], argv=argv)
+    study = msgspec.structs.replace(scene.run.study, name=name)
+
+    run = scene.with_run(sessions=(session,), study=study).run
+
+    assert commands(run) == (command, f"study render runs/{name}/{run.id}")
+
+
+def test_downloads_commands_and_seed(scene, words_in):
+    """Downloads, commands, digest and seed are all there."""
+    found = section(scene.material())
+
+    assert {Downloads, Commands} <= {type(block) for block in found.blocks}
+    assert "7f3a9c1" in words_in(found)
+    assert "seed 1234" in words_in(found)
+
+
+def test_skipped_cells_are_grouped_by_reason(scene, say):
+    """Cells that were not planned are listed under their reason."""
+    one = scene.run.plan.skipped[0]
+    other = msgspec.structs.replace(one, id="another")
+    plan = msgspec.structs.replace(scene.run.plan, skipped=(one, other))
+
+    blocks = section(scene.with_run(plan=plan).material()).blocks
+
+    (table,) = [block.table for block in blocks if isinstance(block, TableBlock)]
+    assert [[say(entry) for entry in row] for row in table.rows] == [
+        ["it needs more devices than there are", "2", "gpt-tiny.train.ddp.x8.b8, another"]
+    ]

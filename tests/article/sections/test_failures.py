@@ -1,0 +1,47 @@
+"""The section on what failed."""
+
+import msgspec
+import pytest
+
+from study.article.sections.failures import section
+
+
+def test_failed_trials_are_listed_with_their_reason(scene, say):
+    """A failed trial stands with its cell, its block, its outcome and its reason."""
+    found = section(scene.material())
+
+    (row,) = found.blocks[1].table.rows
+    assert found.blocks[1].table.key == "t-failures"
+    assert [say(entry) for entry in row] == [
+        "1-resnet-tiny.train.ddp.x2.b16",
+        "resnet tiny, train, ddp, 2 devices, batch 16",
+        "1",
+        "failed",
+        "rank 1 raised",
+    ]
+
+
+def test_no_section_when_nothing_failed(scene):
+    """Without a failure there is no section, and nothing to name."""
+    measured = tuple(t for t in scene.analysis.trials if t.outcome == "measured")
+
+    assert section(scene.with_analysis(trials=measured).material()) is None
+
+
+@pytest.mark.parametrize(
+    ("outcome", "word"),
+    [
+        ("out_of_memory", "out of memory"),
+        ("timed_out", "timed out"),
+        ("excluded", "excluded"),
+        ("interrupted", "interrupted"),
+        ("skipped", "skipped"),
+    ],
+)
+def test_every_outcome_has_a_word(scene, say, outcome, word):
+    """Whatever kept a trial from giving a rate is named."""
+    lost = msgspec.structs.replace(scene.analysis.trials[-1], outcome=outcome)
+
+    (row,) = section(scene.with_analysis(trials=(lost,)).material()).blocks[1].table.rows
+
+    assert say(row[3]) == word

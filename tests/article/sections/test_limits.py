@@ -1,0 +1,108 @@
+"""What we cannot say."""
+
+import msgspec
+import pytest
+
+from study.article.sections.limits import section
+from study.domain.telemetry import Sample
+from study.domain.text import said
+
+
+def limits(scene, say, *left_out):
+    """The limits of a scene, spoken."""
+    return [say(item) for item in section(scene.material(), left_out).blocks[-1].items]
+
+
+def test_what_no_run_can_say(scene, say):
+    """One machine, untested steadiness, price and noise are named in every article."""
+    found = limits(scene, say)
+
+    assert any(item.startswith("One machine was measured") for item in found)
+    assert "Whether step times had become steady was looked at and not tested." in found
+    assert "No price was recorded, so nothing is said about cost." in found
+    assert "Noise was not recorded." in found
+
+
+@pytest.mark.parametrize(("sensor", "word"), [("power", "Power"), ("temperature", "Temperature")])
+def test_sensors_that_were_read_are_no_limit(scene, say, sensor, word):
+    """Power and temperature are named unless some record holds a value."""
+    read = Sample(time_ns=1, target="gpu0", sensor=f"gpu_{sensor}", unit="", value=1.0)
+    silent = Sample(time_ns=1, target="gpu0", sensor=f"gpu_{sensor}", unit="", value=None, reason="no answer")
+
+    def with_sample(sample):
+        return scene.but(records=(msgspec.structs.replace(scene.records[0], telemetry=(sample,)),))
+
+    assert any(item.startswith(f"{word} was not recorded") for item in limits(with_sample(silent), say))
+    assert not any(item.startswith(f"{word} was not recorded") for item in limits(with_sample(read), say))
+
+
+def test_cpu_only(scene, say):
+    """A run on the CPU says that it is silent about GPUs; one on cards does not."""
+    plan = msgspec.structs.replace(scene.run.plan, accelerator="cuda")
+
+    assert "Only the CPU was used; nothing here says how GPUs scale." in limits(scene, say)
+    assert not any("Only the CPU" in item for item in limits(scene.with_run(plan=plan), say))
+
+
+def test_unknown_facts_are_grouped_by_reason(scene, say):
+    """What machine and software leave open is named once for each reason."""
+    found = limits(scene, say)
+
+    assert "Not recorded: frequency governor – the kernel shows no frequency governor" in found
+    cards = "CUDA's version, cuDNN's version, NCCL's version, driver"
+    assert f"Not recorded: {cards} – there is no NVIDIA driver here" in found
+
+
+def test_trials_that_were_not_run(scene, say):
+    """Planned trials without a record are counted."""
+    assert "2 planned trials were not run." in limits(scene, say)
+
+
+def test_few_trials(scene, make, say):
+    """Cells with one or two measured trials are counted, for they have no interval."""
+    few = make.cell_summary(make.cell("gpt", "train", "fsdp", 2), 10.0, measured=2)
+
+    found = limits(scene.with_analysis(cells=(*scene.analysis.cells, few)), say)
+
+    assert "1 cell has under 3 measured trials and so no interval." in found
+    assert not any("under 3" in item for item in limits(scene, say))
+
+
+def test_oversubscription(scene, make, say):
+    """Cells with more threads than cores are counted."""
+    crowded = make.cell_summary(make.cell("gpt", "train", "ddp", 8), 1.0, oversubscribed=True)
+
+    found = limits(scene.with_analysis(cells=(*scene.analysis.cells, crowded)), say)
+
+    assert any(item.startswith("In 1 cell more threads ran") for item in found)
+
+
+def test_what_is_left_out_is_named_once(scene, say):
+    """Sections and figures that are left out stand in the list, and no sentence stands twice."""
+    gone = said("There is no section on heat: nothing was recorded.")
+
+    found = limits(scene, say, gone, gone)
+
+    assert found.count("There is no section on heat: nothing was recorded.") == 1
+    assert len(found) == len(set(found))
+
+
+def test_training_is_not_learning(scene, make, say):
+    """A study that trains says that quality was not measured; one that only decodes does not."""
+    cells = [make.cell_summary(make.cell("gpt", "infer", "single", 1, 1), 10.0)]
+    decoding = make.Scene(make.run(cells, []), (), make.analysis_of(cells, []))
+
+    assert any("reach a quality" in item for item in limits(scene, say))
+    assert not any("reach a quality" in item for item in limits(decoding, say))
+
+
+def test_several_machines(scene, say):
+    """A run over several nodes does not call itself one machine."""
+    first, *rest = scene.run.plan.cells
+    wide = msgspec.structs.replace(first, cell=msgspec.structs.replace(first.cell, nodes=2))
+    plan = msgspec.structs.replace(scene.run.plan, cells=(wide, *rest))
+
+    found = limits(scene.with_run(plan=plan), say)
+
+    assert any(item.startswith("One cluster was measured") for item in found)
+    assert not any(item.startswith("One machine") for item in found)

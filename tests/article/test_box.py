@@ -1,0 +1,89 @@
+"""Which findings stand in the box, and in which order."""
+
+import pytest
+
+from study.article.box import headlines, importance, subject
+
+
+def test_order_is_size_times_evidence(make):
+    """A large claim on weak evidence comes after a smaller one on strong evidence."""
+    findings = (
+        make.finding("large-weak", weight=1.2, evidence="weak"),
+        make.finding("small-strong", weight=0.5, evidence="strong"),
+        make.finding("middle", weight=1.0, evidence="moderate"),
+    )
+
+    box = headlines(make.analysis(findings=findings))
+
+    assert [finding.key for finding in box] == ["middle", "small-strong", "large-weak"]
+
+
+def test_unsettled_claims_come_last(make):
+    """What is not shown comes after everything that is, however large."""
+    findings = (
+        make.finding("open", weight=9.0, evidence="not_shown"),
+        make.finding("tiny", weight=0.01, evidence="weak"),
+    )
+
+    box = headlines(make.analysis(findings=findings))
+
+    assert [finding.key for finding in box] == ["tiny", "open"]
+
+
+def test_loss_counts_like_gain(make):
+    """A negative weight is as large as a positive one."""
+    lost, gained = make.finding("lost", weight=-2.0), make.finding("gained", weight=1.0)
+
+    assert importance(lost) < importance(gained)
+
+
+def test_at_most_six(make):
+    """The box holds six findings, the most important ones."""
+    findings = tuple(make.finding(f"f{i}", weight=float(i)) for i in range(9))
+
+    box = headlines(make.analysis(findings=findings))
+
+    assert [finding.key for finding in box] == ["f8", "f7", "f6", "f5", "f4", "f3"]
+
+
+def test_only_headlines(make):
+    """A finding that asks for no place gets none."""
+    findings = (make.finding("quiet", weight=9.0, headline=False), make.finding("loud", weight=0.1))
+
+    box = headlines(make.analysis(findings=findings))
+
+    assert [finding.key for finding in box] == ["loud"]
+
+
+def test_one_finding_a_subject_and_section(make, scene):
+    """Two claims on the same workload, task and scaling share one place in a section."""
+    two = f"1-{make.cell_id(make.cell('gpt', 'train', 'ddp', 2))}"
+    four = f"1-{make.cell_id(make.cell('gpt', 'train', 'ddp', 4))}"
+    findings = (
+        make.finding("at-two", weight=0.5, trials=(two,)),
+        make.finding("at-four", weight=1.0, trials=(four,)),
+        make.finding("elsewhere", weight=0.1, trials=(two,), section="checks"),
+    )
+
+    box = headlines(scene.with_analysis(findings=findings).analysis)
+
+    assert [finding.key for finding in box] == ["at-four", "elsewhere"]
+
+
+@pytest.mark.parametrize("scaling", ["strong", "weak"])
+def test_subject_is_read_off_the_trials(make, scaling):
+    """Workload, task and scaling are those of the series to which the finding's cells belong."""
+    cells = [make.cell("gpt", "train", "single", 1), make.cell("gpt", "train", "ddp", 2)]
+    summaries = [make.cell_summary(cell, 100.0) for cell in cells]
+    series = [make.series("gpt", "train", "ddp", {1: 100.0, 2: 150.0}, scaling=scaling)]
+    desk = make.analysis_of(summaries, series)
+    finding = make.finding("any", trials=tuple(f"1-{make.cell_id(cell)}" for cell in cells))
+
+    assert subject(finding, desk) == ("gpt", "train", scaling)
+
+
+def test_base_alone_belongs_to_no_scaling(make, scene):
+    """The base serves strong and weak series alike, so a claim about it alone has no scaling."""
+    finding = make.finding("base", trials=(f"1-{make.cell_id(make.cell('gpt', 'train', 'single', 1))}",))
+
+    assert subject(finding, scene.analysis) == ("gpt", "train", "")

@@ -1,0 +1,44 @@
+"""The table of all trials."""
+
+import msgspec
+
+from study.article.trials_table import all_trials
+from study.domain.figure import Missing
+
+
+def test_all_trials_in_order(scene, say):
+    """Every trial stands in the table, in the order of the run, the failed one too."""
+    table = all_trials(scene.material())
+
+    orders = [int(say(row[1])) for row in table.rows]
+    assert orders == sorted(orders)
+    assert len(table.rows) == len(scene.analysis.trials)
+
+
+def test_a_measured_trial(scene, say):
+    """A measured trial shows rate, steps, window and the share of other programs."""
+    row = all_trials(scene.material()).rows[0]
+
+    assert [say(entry) for entry in row[5:10]] == ["measured", "990", "40", "1.6", "3%"]
+
+
+def test_a_failed_trial_has_reasons_and_no_zero(scene, say):
+    """A failed trial has no number: its rate is missing with a reason."""
+    row = all_trials(scene.material()).rows[-1]
+
+    assert say(row[5]) == "failed"
+    assert all(isinstance(entry, Missing) for entry in row[6:9])
+    assert say(row[6].reason) == "The trial has no rate."
+    assert say(row[10]) == "rank 1 raised"
+
+
+def test_a_share_that_was_not_recorded(scene, say):
+    """A share that nobody recorded is a dash with the reason."""
+    first, *rest = scene.analysis.trials
+    blind = msgspec.structs.replace(
+        first, foreign_cpu_share=None, unknown={"foreign_cpu_share": "No reading."}
+    )
+
+    row = all_trials(scene.with_analysis(trials=(blind, *rest)).material()).rows[0]
+
+    assert say(row[9].reason) == "No reading."

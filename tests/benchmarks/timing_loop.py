@@ -1,0 +1,46 @@
+"""What the timing loop itself costs per step: an empty job, timed by its own window.
+
+Run by hand: `python tests/benchmarks/timing_loop.py`. The last line is one JSON document. A step of a
+millisecond is long against a cost of a microsecond; compare the number before and after a change.
+"""
+
+import json
+from statistics import median
+
+from study.worker.accelerators import cpu
+from study.worker.contracts import Evidence, Window
+from study.worker.group import Alone
+from study.worker.timing import measure, step_ns
+
+STEPS = 20_000
+REPEATS = 15
+
+
+class Nothing:
+    """A job whose step does nothing."""
+
+    work_unit = "items"
+    work_per_step = 1
+    parameters = None
+
+    def begin(self) -> None:
+        """Nothing starts."""
+
+    def step(self) -> None:
+        """Nothing is done."""
+
+    def evidence(self, first: object, window: Window) -> Evidence:
+        return Evidence()
+
+
+def main() -> None:
+    """Time many empty windows and tell the median cost of a step, and of what the steps do not see."""
+    windows = [measure(Nothing(), STEPS, cpu, Alone()) for _ in range(REPEATS)]
+    cost_ns = median((w.end_ns - w.start_ns) / STEPS for w in windows)
+    ends_ns = median(w.end_ns - w.start_ns - sum(step_ns(w, cpu)) for w in windows)
+    print(f"{cost_ns:.0f} ns a step, {ends_ns:.0f} ns at the ends of a window")
+    print(json.dumps({"step_cost_ns": cost_ns, "ends_cost_ns": ends_ns, "steps": STEPS, "repeats": REPEATS}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,184 @@
+"""`study run` from a study file to records: resumed, killed, interrupted, failing."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from fakes.command import Study
+
+from study.archive import find_runs, load_records, load_run
+from study.domain.record import Measured, Record
+
+
+def records(folder: Path) -> list[Record]:
+    """All attempts of the only run under `folder`."""
+    (run,) = find_runs(folder / "runs")
+    return load_records(run)
+
+
+def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
+    """`study run sleepy.toml` going on in a session of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "study", "run", "sleepy.toml", *arguments],
+        cwd=folder,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def wait_for_records(folder: Path, count: int) -> None:
+    """Until there are so many records on disk."""
+    deadline = time.monotonic() + 60
+    while len(list(folder.glob("runs/*/*/trials/*.json"))) < count:
+        assert time.monotonic() < deadline, "no record in a minute"
+        time.sleep(0.01)
+
+
+def left_behind(folder: Path) -> list[str]:
+    """Command lines of processes whose current folder is `folder`."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if (process / "cwd").resolve() == folder.resolve():
+                found.append((process / "cmdline").read_text().replace("\0", " "))
+        except OSError:
+            continue
+    return found
+
+
+def test_json_ends_with_one_document(study: Study, sleepy: Path) -> None:
+    """Run folder, counts by outcome, exit code."""
+    done = study("run", "sleepy.toml", "--json")
+
+    document = json.loads(done.stdout.splitlines()[-1])
+    assert done.returncode == document["exit_code"] == 0
+    assert document["outcomes"] == {"measured": 6}
+    assert document["status"] == "complete"
+    assert (sleepy.parent / document["run"] / "run.json").is_file()
+
+
+def test_without_a_terminal_progress_is_plain_lines(study: Study, sleepy: Path) -> None:
+    """One line a trial with its place, and no control characters."""
+    done = study("run", "sleepy.toml")
+
+    assert "\x1b" not in done.stderr + done.stdout
+    assert "[6/6] " in done.stderr
+    assert "items/s" in done.stderr
+    assert "study render" in done.stdout
+
+
+def test_a_dry_run_measures_nothing_and_writes_nothing(study: Study, sleepy: Path) -> None:
+    """It shows the plan."""
+    done = study("run", "sleepy.toml", "--dry-run")
+
+    assert done.returncode == 0
+    assert "6 trials" in done.stdout
+    assert not (sleepy.parent / "runs").exists()
+
+
+def test_only_runs_what_matches_and_the_rest_follows_later(study: Study, sleepy: Path) -> None:
+    """The same run, in two goes."""
+    first = study("run", "sleepy.toml", "--only", "*.x2.*")
+    (run,) = find_runs(sleepy.parent / "runs")
+    status = load_run(run).status
+    second = study("run", "sleepy.toml")
+
+    assert first.returncode == second.returncode == 0
+    assert status == "partial"
+    assert load_run(run).status == "complete"
+    assert [s.end for s in load_run(run).sessions] == ["partial", "complete"]
+    assert len(records(sleepy.parent)) == 6
+
+
+def test_a_complete_run_is_followed_by_a_new_one_and_fresh_never_resumes(study: Study, sleepy: Path) -> None:
+    """Two runs after two commands; a third with --fresh although the second is unfinished."""
+    for arguments in ((), ("--only", "*single*"), ("--fresh",)):
+        assert study("run", "sleepy.toml", *arguments).returncode == 0
+
+    assert [load_run(path).status for path in find_runs(sleepy.parent / "runs")] == [
+        "complete",
+        "partial",
+        "complete",
+    ]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_run_killed_at_any_moment_goes_on_without_loss_or_repetition(
+    study: Study, sleepy: Path, seed: int
+) -> None:
+    """kill -9 at random moments, several times, then to the end: every trial measured exactly once."""
+    folder, moments = sleepy.parent, random.Random(seed)
+    for _ in range(3):
+        runner = start(folder)
+        time.sleep(moments.uniform(0.1, 1.5))
+        runner.kill()
+        runner.communicate()
+    kept = {path: path.read_bytes() for path in folder.glob("runs/*/*/trials/*.json")}
+
+    done = study("run", "sleepy.toml", "--json")
+
+    unfinished = [path for path in find_runs(folder / "runs") if load_run(path).status != "complete"]
+    assert done.returncode == 0
+    assert unfinished == []
+    for path in find_runs(folder / "runs"):
+        measured = load_records(path)
+        assert [r.order for r in measured] == list(range(1, 7))
+        assert all(r.attempt == 1 and isinstance(r.outcome, Measured) for r in measured)
+    assert {path: path.read_bytes() for path in kept} == kept
+
+
+def test_a_killed_run_leaves_no_process(sleepy: Path) -> None:
+    """Ranks and servers notice that their runner is gone."""
+    runner = start(sleepy.parent)
+    wait_for_records(sleepy.parent, 1)
+    runner.kill()
+    runner.communicate()
+
+    deadline = time.monotonic() + 20
+    while left_behind(sleepy.parent) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert left_behind(sleepy.parent) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_asked_to_stop_it_leaves_a_valid_run_and_says_how_to_go_on(
+    study: Study, sleepy: Path, number: signal.Signals
+) -> None:
+    """Ctrl-C, a terminate, a lost terminal: exit code 130, the attempt kept as interrupted, then resumed."""
+    sleepy.write_text(sleepy.read_text().replace("window_s = 0.1", "window_s = 0.5"))
+    runner = start(sleepy.parent)
+    wait_for_records(sleepy.parent, 2)
+    os.kill(runner.pid, number)
+    out, err = runner.communicate(timeout=60)
+
+    assert runner.returncode == 130, err
+    assert "goes on where this one stopped" in out
+    assert "Traceback" not in err
+    assert study("validate").returncode == 0
+    assert study("run", "sleepy.toml").returncode == 0
+    newest = {record.trial: record for record in records(sleepy.parent)}
+    assert len(newest) == 6
+    assert all(isinstance(record.outcome, Measured) for record in newest.values())
+
+
+def test_two_runs_never_write_to_one_folder(study: Study, sleepy: Path) -> None:
+    """The second is refused with exit code 3 while the first goes on."""
+    sleepy.write_text(sleepy.read_text().replace("window_s = 0.1", "window_s = 1.0"))
+    runner = start(sleepy.parent)
+    wait_for_records(sleepy.parent, 1)
+
+    second = study("run", "sleepy.toml")
+    runner.terminate()
+    runner.communicate()
+
+    assert second.returncode == 3
+    assert "Another `study run`" in second.stderr
+    assert "Traceback" not in second.stderr
