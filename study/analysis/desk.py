@@ -2,6 +2,7 @@
 
 import importlib
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 from study.analysis import rules
@@ -66,8 +67,7 @@ def findings(parts: Parts) -> tuple[Finding, ...]:
         if find is None:
             raise BadShelfFile(module, "it offers no find(parts)")
         placed += [(rank, finding.key, finding) for finding in find(parts)]
-    keys = [key for _, key, _ in placed]
-    for key in keys:
-        if keys.count(key) > 1:
-            raise BadShelfFile(f"findings {key}", "two findings have this key")
+    key, times = max(Counter(key for _, key, _ in placed).items(), key=lambda item: item[1], default=("", 0))
+    if times > 1:
+        raise BadShelfFile("study.analysis.findings", f"{times} findings have the key {key}")
     return tuple(finding for _, _, finding in sorted(placed, key=lambda place: place[:2]))

@@ -15,6 +15,7 @@ Biopharmaceutics 15, 1987 (two one-sided tests).
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Literal
 
@@ -67,18 +68,21 @@ def blocks_needed(ratio: LogMean, margin: float, size: int) -> int | None:
     """
     if ratio.error is None or ratio.df is None:
         return None
+    measured, error, freedom = ratio.n, ratio.error, ratio.df
     distance, band = abs(ratio.mean), math.log1p(margin)
-    for blocks in range(ratio.n + 1, MOST_BLOCKS + 1):
-        df = ratio.df * (blocks - 1) / (ratio.n - 1)
-        error = ratio.error * math.sqrt(ratio.n / blocks)
-        luck = quantile(POWER, df) * error
-        differs = distance - quantile(1 - 0.025 / size, df) * error - luck > 0
+
+    def settled(blocks: int) -> bool:
+        df = freedom * (blocks - 1) / (measured - 1)
+        se = error * math.sqrt(measured / blocks)
+        differs = distance > (quantile(1 - 0.025 / size, df) + quantile(POWER, df)) * se
         # Two one-sided tests must both succeed, hence half the remaining risk for each.
-        spare = quantile((1 + POWER) / 2, df) * error
-        equals = distance + quantile(1 - 0.05 / size, df) * error + spare < band
-        if differs or equals:
-            return blocks
-    return None
+        within = distance + (quantile(1 - 0.05 / size, df) + quantile((1 + POWER) / 2, df)) * se < band
+        return differs or within
+
+    # More blocks never unsettle, since error and quantiles fall: so the first is found by halving.
+    more = range(ratio.n + 1, MOST_BLOCKS + 1)
+    first = bisect_left(more, True, key=settled)
+    return more[first] if first < len(more) else None
 
 
 def _verdict(ratio: LogMean | Refused, margin: float, family: str, size: int) -> Verdict:

@@ -149,7 +149,7 @@ def _session(launcher: str, now: datetime) -> Any:
     from study.lab.scrub import identity, scrub_words
 
     return Session(
-        argv=("study", *scrub_words(sys.argv[1:], identity())),
+        argv=("study", *scrub_words(tuple(sys.argv[1:]), identity())),
         launcher=launcher,
         started_utc=_stamp(now),
         ended_utc=None,

@@ -14,7 +14,7 @@ from study.press.language import Language
 from study.press.numbers import exact
 from study.press.sentence import said
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\0", "\u2212", "=", "+", "-", "@")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\0", "\u2212", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _FACTOR = {
     "_ns": (("seconds", "milliseconds", "duration"), Decimal(10**9)),
     "_us": (("seconds", "milliseconds", "duration"), Decimal(10**6)),

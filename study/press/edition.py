@@ -42,6 +42,7 @@ def edition(
         OurFault: an article contradicts itself.
     """
     press = Templates(templates)
+    base_url = base_url.rstrip("/") if base_url else None
     speeches = [language(code) for code in languages]
     held = sorted(
         (_item(article, raw) for article, raw in items),
@@ -176,7 +177,7 @@ def _page(
         home=_home(speech, speeches),
         folder="",
         variants=variants,
-        base_url=base_url.rstrip("/") if base_url else None,
+        base_url=base_url,
     )
 
 

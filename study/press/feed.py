@@ -21,7 +21,7 @@ def feed(articles: Sequence[Article], speech: Language, base_url: str | None) ->
     root = ElementTree.Element(
         f"{{{_ATOM}}}feed", {"{http://www.w3.org/XML/1998/namespace}lang": speech.code}
     )
-    base = f"{base_url.rstrip('/')}/" if base_url else ""
+    base = f"{base_url}/" if base_url else ""
     _add(root, "title", speech.gettext("Scaling notes"))
     _add(root, "id", _urn("feed", base))
     _add(root, "updated", max((_moment(article.published) for article in articles), default=_moment("")))

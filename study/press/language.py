@@ -58,7 +58,7 @@ class Language:
     def plural_translation(self, one: str, many: str, count: int) -> str | None:
         """The form that the count asks for, or null if the catalog does not know the pair."""
         if self._translations is None:
-            return one if count == 1 else many
+            return self._typographic(one if count == 1 else many)
         found = self._translations.ngettext(one, many, count)
         return self._typographic(found) if found else None
 

@@ -87,11 +87,6 @@ class _Writer:
             for block in section.blocks:
                 yield from self._block(block)
         yield "---"
-        yield (
-            escaped(clean.one_line(article.disclosure))
-            if article.disclosure
-            else word("No disclosure was given.")
-        )
         built = word("Built by {tool} from results {digest}.")
         tool, digest = f"study {clean.one_line(article.tool_version)}", clean.one_line(article.digest)
         yield f"<sub>{built.format(tool=escaped(tool), digest=code(digest))}</sub>"

@@ -1,7 +1,7 @@
 """How much room a chart's words need: the plan of every panel, before anything is drawn.
 
 Wide, panels stand side by side, and categories stand left of their rows. Narrow, panels stand one above
-another and a row's label stands above it. Margins are as large as the texts in them; nothing is scaled to fit.
+another and a row's label stands above it. Margins are as large as the texts in them; nothing is scaled.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ WIDE, NARROW = 820, 358
 ROW_LABEL = 18.0
 """The height of a row's label where it stands above its row."""
 _GAP = 34.0
-_TALLEST = 6000.0
+_BETWEEN = 14.0
 _SHORT_UNIT = 5
 
 
@@ -148,33 +148,40 @@ def _room_for_rows(panel: Panel, y: Scale, *, narrow: bool) -> float:
 def height_of(figure: Figure, plans: Sequence[Plan], *, narrow: bool) -> float:
     """The height of the whole chart: as asked, or as much as its rows need."""
     if not narrow:
-        return min(
-            _TALLEST, max([float(figure.height), *(plan.top + plan.rows + plan.bottom for plan in plans)])
-        )
-    least = sum(plan.top + plan.rows + plan.bottom + 14 for plan in plans) - 14
-    return min(
-        _TALLEST, max(float(figure.narrow_height), least, 265.0 * len(plans) if len(plans) > 1 else 0.0)
-    )
+        return max([float(figure.height), *(_need(plan) for plan in plans)])
+    least = sum(_need(plan) for plan in plans) + _BETWEEN * (len(plans) - 1)
+    return max(float(figure.narrow_height), least)
 
 
 def frames_of(plans: Sequence[Plan], width: float, height: float, *, narrow: bool) -> list[Box]:
     """Where each panel stands on the sheet, with all that belongs to it."""
-    if not narrow:
-        shares = sum(plan.panel.share for plan in plans)
-        room = width - 4.0 - _GAP * (len(plans) - 1)
-        frames, left = [], 2.0
-        for plan in plans:
-            right = left + room * plan.panel.share / shares
-            frames.append(Box(left, 0.0, right, height))
-            left = right + _GAP
-        return frames
-    least = [plan.top + plan.rows + plan.bottom for plan in plans]
-    spare = (height - sum(least) - 14.0 * (len(plans) - 1)) / len(plans)
-    frames, top = [], 0.0
-    for need in least:
-        frames.append(Box(2.0, top, width - 2.0, top + need + spare))
-        top += need + spare + 14.0
+    if narrow:
+        return _stacked(plans, width, height)
+    shares = sum(plan.panel.share for plan in plans)
+    room = width - 4.0 - _GAP * (len(plans) - 1)
+    frames, left = [], 2.0
+    for plan in plans:
+        right = left + room * plan.panel.share / shares
+        frames.append(Box(left, 0.0, right, height))
+        left = right + _GAP
     return frames
+
+
+def _stacked(plans: Sequence[Plan], width: float, height: float) -> list[Box]:
+    """One above another; height to spare goes to panels without rows, or to all if all have rows."""
+    spare = height - sum(_need(plan) for plan in plans) - _BETWEEN * (len(plans) - 1)
+    takers = [plan for plan in plans if not plan.y.categories] or list(plans)
+    frames, top = [], 0.0
+    for plan in plans:
+        bottom = top + _need(plan) + (spare / len(takers) if plan in takers else 0.0)
+        frames.append(Box(2.0, top, width - 2.0, bottom))
+        top = bottom + _BETWEEN
+    return frames
+
+
+def _need(plan: Plan) -> float:
+    """The least height of a panel."""
+    return plan.top + plan.rows + plan.bottom
 
 
 def _labels(axis: Axis, made: Scale, speech: Language) -> tuple[tuple[str, ...], str, str]:

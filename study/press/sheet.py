@@ -1,7 +1,7 @@
 """A sheet of drawing paper, measured in CSS pixels from its upper left corner.
 
 matplotlib draws and writes the SVG; where things stand is decided here and in `draw`, so that nothing depends
-on a layout engine, on fonts of the machine (DejaVu Sans comes with matplotlib and measures every text), or on a
+on a layout engine, fonts of the machine (DejaVu Sans comes with matplotlib and measures every text), or on a
 locale. The sheet remembers the place of every text, so that none is put on another, and tests can look.
 """
 

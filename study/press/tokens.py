@@ -1,7 +1,7 @@
 """Colours, once: what a mark or a surface means, and how that looks on light and on dark paper.
 
 Charts and pages both take their colours from here. Marks have a contrast of at least 3 to the card behind
-them, text at least 4.5 (WCAG 2.2, 1.4.11 and 1.4.3; the tests compute it). `s1` and `s2` stay apart under every
+them, text at least 4.5 (WCAG 2.2, 1.4.11 and 1.4.3; the tests compute it). `s1` and `s2` stay apart under any
 colour-vision deficiency; more series than two are told apart by marker and label too.
 """
 

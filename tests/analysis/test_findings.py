@@ -437,6 +437,18 @@ def test_unsteadiness_is_a_limit_of_every_study_that_measured_something():
         assert len(said) == int(any(trial.rate is not None for trial in analysis.trials))
 
 
+def test_two_findings_with_one_key_are_refused(monkeypatch):
+    """A file that stands on the shelf twice is named by the key that it doubles."""
+    names = {"steadiness": SHELF["steadiness"], "again": SHELF["steadiness"]}
+    monkeypatch.setattr("study.analysis.desk.module_names", lambda shelf: names)
+    monkeypatch.setattr(
+        "study.analysis.desk.facts", lambda *_: PageFacts(summary="s.", section="limits", rank=1)
+    )
+
+    with pytest.raises(BadShelfFile, match="2 findings have the key steadiness"):
+        findings(computed(*fake_run(blocks=1)))
+
+
 def test_a_file_without_find_is_refused(monkeypatch):
     """The error names the module and what it lacks."""
     names = {"evidence": "study.analysis.evidence"}

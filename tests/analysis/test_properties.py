@@ -18,6 +18,7 @@ from study.domain.record import Measured
 
 RATE = st.floats(min_value=1e-2, max_value=1e5)
 RATES = st.lists(RATE, min_size=3, max_size=8)
+CALM = settings(deadline=None)
 FEW = settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -36,6 +37,7 @@ def close(a, b):
     return math.isclose(a, b, rel_tol=1e-6)
 
 
+@CALM
 @given(RATES, st.floats(min_value=1e-3, max_value=1e3))
 def test_another_unit_scales_estimate_and_interval_alike(rates, factor):
     """Seconds or hours: value and ends are multiplied, nothing else changes."""
@@ -45,6 +47,7 @@ def test_another_unit_scales_estimate_and_interval_alike(rates, factor):
         assert close(getattr(after, end), factor * getattr(before, end))
 
 
+@CALM
 @given(RATES, RATES, st.floats(min_value=1e-3, max_value=1e3))
 def test_a_ratio_knows_no_unit(a, b, factor):
     """Scaling both sides leaves ratio, interval and p."""
@@ -57,6 +60,7 @@ def test_a_ratio_knows_no_unit(a, b, factor):
     assert math.isclose(before.error, after.error, rel_tol=1e-6, abs_tol=1e-12)
 
 
+@CALM
 @given(RATES, RATES)
 def test_swapping_sides_inverts_the_ratio(a, b):
     """Welch and paired: value and ends are inverted and change places, p stays."""
@@ -69,6 +73,7 @@ def test_swapping_sides_inverts_the_ratio(a, b):
         assert math.isclose(p_value(there), p_value(back), rel_tol=1e-6, abs_tol=1e-12)
 
 
+@CALM
 @given(RATES)
 def test_the_interval_is_in_order_around_the_geometric_mean(rates):
     """low <= geometric mean <= high."""
@@ -79,6 +84,7 @@ def test_the_interval_is_in_order_around_the_geometric_mean(rates):
     assert geometric <= found.high * (1 + 1e-9)
 
 
+@CALM
 @given(RATES, st.floats(min_value=0.5, max_value=0.95), st.floats(min_value=0.951, max_value=0.9999))
 def test_a_higher_level_never_narrows_the_interval(rates, less, more):
     """More confidence costs width."""
@@ -88,6 +94,7 @@ def test_a_higher_level_never_narrows_the_interval(rates, less, more):
     assert narrow.high <= wide.high
 
 
+@CALM
 @given(st.lists(st.floats(min_value=0, max_value=1), max_size=12))
 def test_holm_never_lowers_a_p_and_keeps_their_order(p_values):
     """Adjusted values are at least the raw ones, at most one, and ranked alike."""
@@ -98,6 +105,7 @@ def test_holm_never_lowers_a_p_and_keeps_their_order(p_values):
     assert [adjusted[i] for i in ranked] == sorted(adjusted)
 
 
+@CALM
 @given(RATES, RATES, st.integers(min_value=1, max_value=10))
 def test_a_larger_family_never_makes_a_claim_bolder(a, b, others):
     """What is not clear alone is not clear among more comparisons."""
@@ -112,6 +120,7 @@ def test_a_larger_family_never_makes_a_claim_bolder(a, b, others):
         assert among.kind in ("open", "same")
 
 
+@CALM
 @given(st.floats(min_value=0.1, max_value=64), st.integers(min_value=2, max_value=64))
 def test_karp_flatt_falls_as_the_speedup_rises(speedup, devices):
     """Linear is zero, none is one, and a better speed-up is a smaller serial fraction."""
@@ -120,6 +129,7 @@ def test_karp_flatt_falls_as_the_speedup_rises(speedup, devices):
     assert karp_flatt(speedup * 1.01, devices) < karp_flatt(speedup, devices)
 
 
+@CALM
 @given(st.lists(st.integers(min_value=1, max_value=10**12), min_size=1, max_size=500))
 def test_percentiles_lie_within_the_data_and_in_order(values):
     """p50 <= p90, both within the data; the p99 is one of the values and not exceeded by 99 %."""

@@ -37,6 +37,22 @@ def test_the_margin_itself_decides_between_clear_and_small():
     assert only(math.exp(edge - 1e-6)).kind == "small"
 
 
+def test_the_band_is_symmetric_on_the_log_scale():
+    """Downwards it ends at 1/1.02, not at 0.98: an upper end of 0.9802 lies beyond it."""
+    half = quantile(0.975, 4) * 0.001
+
+    assert only(0.9802 * math.exp(-half)).kind == "clear"
+    assert only(0.9805 * math.exp(-half)).kind == "small"
+
+
+def test_equality_is_harder_to_show_in_a_larger_family():
+    """The one-sided tests share the error rate too: what is the same alone is open among five."""
+    error = 0.0078
+
+    assert only(1.0001, error).kind == "same"
+    assert judge("f", [ratio(1.0001, error)] * 5, 0.02)[0].kind == "open"
+
+
 def test_small_is_measurable_and_not_shown_to_matter():
     """An interval above one that reaches into the band."""
     assert (only(1.02).kind, only(1.02).direction, only(1.02).also_same) == ("small", "faster", False)

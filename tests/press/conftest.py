@@ -1,7 +1,6 @@
 """What the press's tests share: the made-up article, a site printed from it, and a reader of HTML."""
 
 import importlib.util
-from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
@@ -27,7 +26,9 @@ def hostile() -> ModuleType:
 def site(sample: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A site with two articles in two languages, and each article as one file."""
     folder = tmp_path_factory.mktemp("site")
-    other = sample.article(path="quick/20261201t080000z-laptop", title="Two ranks", findings=sample.findings()[2:])
+    other = sample.article(
+        path="quick/20261201t080000z-laptop", title="Two ranks", findings=sample.findings()[2:]
+    )
     items = [(sample.article(), sample.RAW), (other, {})]
     publish(items, site=folder, languages=("en", "pl"), single_file=True)
     return folder
@@ -56,7 +57,7 @@ class Reader(HTMLParser):
 
 
 @pytest.fixture(scope="session")
-def read_page() -> Iterator[object]:
+def read_page() -> object:
     """A function from HTML to its elements and words."""
 
     def read(html: str) -> Reader:
@@ -64,7 +65,7 @@ def read_page() -> Iterator[object]:
         reader.feed(html)
         return reader
 
-    yield read
+    return read
 
 
 def loaded(path: Path) -> ModuleType:

@@ -20,7 +20,7 @@ PAYLOADS = (
     "a\x00b\x07c\x1b[31mred\x1b[0m\x7f",
     "abc\u202ecba\u2066x\u2069",
     "lone \ud800 surrogate, \ufffe",
-    "=HYPERLINK(\"https://evil.example\")",
+    '=HYPERLINK("https://evil.example")',
     "| --- | # heading | @someone #12 |",
     "{{ 7*7 }}{% raw %}",
     "&lt;b&gt; &amp; ' \"",
@@ -34,10 +34,10 @@ PAYLOADS = (
 """Markup, addresses, formulas, mathematics, control and direction characters, and sheer length."""
 
 # Strings that are ours: keys and choices of the program, and frames, which are code.
-_OURS = frozenset(
-    ("path", "key", "frame", "plural", "count", "style", "unit", "token", "marker", "along", "scale", "tone")
-    + ("show", "evidence", "section", "shelf", "kind", "direction", "method", "finding", "table", "figure", "iso")
-)
+_KEYS = ("path", "key", "finding", "table", "figure", "count")
+_CHOICES = ("style", "token", "marker", "along", "scale", "tone", "show", "evidence", "section", "method")
+_CODE = ("frame", "plural", "unit", "shelf", "iso")
+_OURS = frozenset((*_KEYS, *_CHOICES, *_CODE))
 
 
 def poisoned(article: Article) -> Article:
@@ -53,7 +53,9 @@ def _poisoned(value: Any, name: str, payloads: Any) -> Any:
         slots = {key: _poisoned(slot, "", payloads) for key, slot in value.slots.items()}
         return msgspec.structs.replace(value, slots=slots)
     if isinstance(value, Fact):
-        changed = {field: _poisoned(getattr(value, field), field, payloads) for field in value.__struct_fields__}
+        changed = {
+            field: _poisoned(getattr(value, field), field, payloads) for field in value.__struct_fields__
+        }
         return msgspec.structs.replace(value, **changed)
     if isinstance(value, tuple):
         return tuple(_poisoned(item, name, payloads) for item in value)

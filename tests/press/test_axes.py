@@ -1,4 +1,4 @@
-# ruff: noqa: S106, E501 - a colour token is not a password; a table of cases reads best on long lines
+# ruff: noqa: S106 - a colour token is not a password
 """Axes: ends, ticks, and the sentence about an axis that does not start at zero."""
 
 from types import ModuleType
@@ -27,7 +27,9 @@ def line(*y: float) -> Line:
     return Line(x=tuple(float(i) for i in range(len(y))), y=y, token="s1")
 
 
-@pytest.mark.parametrize(("span", "step"), [(10.0, 2.0), (1.0, 0.2), (0.7, 0.1), (1300.0, 250.0), (6e-5, 1e-5)])
+@pytest.mark.parametrize(
+    ("span", "step"), [(10.0, 2.0), (1.0, 0.2), (0.7, 0.1), (1300.0, 250.0), (6e-5, 1e-5)]
+)
 def test_steps_are_one_two_five(span: float, step: float) -> None:
     """Ticks stand at round numbers."""
     assert nice_step(span, 5) == pytest.approx(step)
@@ -42,7 +44,11 @@ def test_bars_start_at_zero_whatever_is_asked() -> None:
     """A bar that does not start at zero lies."""
     bar = Bar(at=0.0, value=95.0, token="s1")
 
-    made = scale(panel(bar, x=Axis(title=said("x"), start=90.0), y=Axis(title=said(""), categories=(said("a"),))), "x", NUMBERS)
+    made = scale(
+        panel(bar, x=Axis(title=said("x"), start=90.0), y=Axis(title=said(""), categories=(said("a"),))),
+        "x",
+        NUMBERS,
+    )
 
     assert made.start == 0.0
     assert made.end >= 95.0
@@ -63,7 +69,9 @@ def test_a_value_axis_starts_at_zero_when_that_costs_little() -> None:
 
 def test_a_cut_axis_is_declared_with_its_start() -> None:
     """The caption says where an axis starts if not at zero."""
-    figure = make_figure(panel(line(1400.0, 1700.0), y=Axis(title=said("Clock"), style="megahertz", start=1200.0)))
+    figure = make_figure(
+        panel(line(1400.0, 1700.0), y=Axis(title=said("Clock"), style="megahertz", start=1200.0))
+    )
 
     assert [say(note) for note in axis_notes(figure, NUMBERS)] == [
         "The axis “Clock” starts at 1,200\u00a0MHz, not at zero."
@@ -86,7 +94,9 @@ def test_a_logarithmic_axis_is_declared() -> None:
 
 def test_a_logarithmic_axis_places_ratios_evenly() -> None:
     """Ten stands half-way between one and a hundred."""
-    made = scale(panel(line(1.0, 100.0), y=Axis(title=said("y"), scale="log", start=1.0, end=100.0)), "y", NUMBERS)
+    made = scale(
+        panel(line(1.0, 100.0), y=Axis(title=said("y"), scale="log", start=1.0, end=100.0)), "y", NUMBERS
+    )
 
     assert part(10.0, made) == pytest.approx(0.5)
     assert set(made.ticks) >= {1.0, 10.0, 100.0}
@@ -104,7 +114,11 @@ def test_few_counts_are_their_own_ticks() -> None:
     """Devices 1, 2 and 4 are named, and not 1.5."""
     marks = Points(x=(1.0, 2.0, 4.0), y=(1.0, 2.0, 3.0), token="s1")
 
-    assert scale(panel(marks, x=Axis(title=said("Devices"), style="integer")), "x", NUMBERS).ticks == (1.0, 2.0, 4.0)
+    assert scale(panel(marks, x=Axis(title=said("Devices"), style="integer")), "x", NUMBERS).ticks == (
+        1.0,
+        2.0,
+        4.0,
+    )
 
 
 def test_minutes_have_round_minutes() -> None:
@@ -140,7 +154,12 @@ def sample_estimate() -> object:
 
 def test_every_figure_of_the_sample_has_scales(sample: ModuleType) -> None:
     """Ticks are inside the ends, and values too."""
-    for figure in (sample.speedup_figure(), sample.memory_figure(), sample.thermal_figure(), sample.strategies_figure()):
+    for figure in (
+        sample.speedup_figure(),
+        sample.memory_figure(),
+        sample.thermal_figure(),
+        sample.strategies_figure(),
+    ):
         for one in figure.panels:
             for side in ("x", "y"):
                 made = scale(one, side, NUMBERS)

@@ -1,4 +1,4 @@
-# ruff: noqa: S106, E501 - a colour token is not a password; a table of cases reads best on long lines
+# ruff: noqa: S106, E501, S314 - colour tokens are no passwords; cases on long lines; XML of our own making
 """Charts: well-formed, in both schemes, the same bytes everywhere, and no label on another or off the sheet."""
 
 import itertools
@@ -124,18 +124,25 @@ def test_a_bar_reaches_from_zero_to_its_value(sample: ModuleType) -> None:
 
     lengths = []
     for path in svg.iter(f"{SVG}path"):
-        if path.attrib.get("class") in ("f-s1", "k-cap") and " L " in path.attrib["d"] and path.attrib["d"].endswith("z"):
+        if (
+            path.attrib.get("class") in ("f-s1", "k-cap")
+            and " L " in path.attrib["d"]
+            and path.attrib["d"].endswith("z")
+        ):
             xs = [float(x) for x in re.findall(r"[ML] (\S+) \S+", path.attrib["d"])]
             lengths.append(max(xs) - min(xs))
 
     assert len(lengths) == 4
-    assert [length / lengths[0] for length in lengths] == pytest.approx([v / 107 for v in (107, 38.6, 33.9, 30.8)], abs=1e-3)
+    assert [length / lengths[0] for length in lengths] == pytest.approx(
+        [v / 107 for v in (107, 38.6, 33.9, 30.8)], abs=1e-3
+    )
 
 
 def test_many_labels_at_one_place_are_pushed_apart(sample: ModuleType) -> None:
     """Nine lines that end together are told apart by nine readable labels."""
     lines = tuple(
-        Line(x=(1.0, 4.0), y=(1.0, 3.0 + i / 100), token="s1", end_label=said("{n}", n=name(f"series {i}"))) for i in range(9)
+        Line(x=(1.0, 4.0), y=(1.0, 3.0 + i / 100), token="s1", end_label=said("{n}", n=name(f"series {i}")))
+        for i in range(9)
     )
     crowded = figure(Panel(title=said("p"), x=Axis(title=said("x")), y=Axis(title=said("y")), marks=lines))
     for narrow in WIDTHS:
@@ -151,7 +158,10 @@ def test_crowded_device_counts_keep_readable_ticks() -> None:
     counts = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
     line = Line(x=counts, y=counts, token="s1")
     panel = Panel(
-        title=said("p"), x=Axis(title=said("Devices"), style="integer", ticks=counts), y=Axis(title=said("")), marks=(line,)
+        title=said("p"),
+        x=Axis(title=said("Devices"), style="integer", ticks=counts),
+        y=Axis(title=said("")),
+        marks=(line,),
     )
 
     drawing = draw(figure(panel), language("en"), narrow=True)
@@ -168,7 +178,10 @@ def test_hostile_labels_are_drawn_as_text(hostile: ModuleType, narrow: bool) -> 
         for i, payload in enumerate(hostile.PAYLOADS)
     )
     categories = tuple(name(payload) for payload in hostile.PAYLOADS)
-    bars = tuple(Bar(at=float(i), value=1.0 + i, token="s1", value_label=said("{x}", x=name(p))) for i, p in enumerate(hostile.PAYLOADS))
+    bars = tuple(
+        Bar(at=float(i), value=1.0 + i, token="s1", value_label=said("{x}", x=name(p)))
+        for i, p in enumerate(hostile.PAYLOADS)
+    )
     panels = (
         Panel(title=said("{x}", x=name(hostile.PAYLOADS[0])), x=Axis(title=said("{x}", x=name("$\\frac{$"))), y=Axis(title=said("y")), marks=marks),
         Panel(title=said("p"), x=Axis(title=said("")), y=Axis(title=said(""), categories=categories), marks=bars),
@@ -177,7 +190,20 @@ def test_hostile_labels_are_drawn_as_text(hostile: ModuleType, narrow: bool) -> 
     drawing = draw(figure(*panels), language("en"), narrow=narrow)
 
     tags = {e.tag.removeprefix(SVG) for e in ElementTree.fromstring(drawing.svg).iter()}
-    assert tags <= {"svg", "title", "desc", "style", "defs", "g", "path", "use", "text", "clipPath", "rect", "pattern"}
+    assert tags <= {
+        "svg",
+        "title",
+        "desc",
+        "style",
+        "defs",
+        "g",
+        "path",
+        "use",
+        "text",
+        "clipPath",
+        "rect",
+        "pattern",
+    }
     assert all(t.left >= 0 and t.right <= drawing.width for t in drawing.texts)
     assert all(len(t.text) <= 80 for t in drawing.texts)
 
@@ -225,7 +251,13 @@ def figure(*panels: Panel) -> Figure:
     """A figure around panels."""
     table = Table(key="t-x", caption=said("t"), columns=(), rows=())
     return Figure(
-        key="fig-x", title=said("t"), subtitle=said("s"), caption=said("c"), alt=said("a"), panels=panels, table=table
+        key="fig-x",
+        title=said("t"),
+        subtitle=said("s"),
+        caption=said("c"),
+        alt=said("a"),
+        panels=panels,
+        table=table,
     )
 
 
@@ -250,8 +282,17 @@ def test_contrast_is_that_of_the_standard() -> None:
 def test_a_figure_is_taller_when_its_rows_need_it(sample: ModuleType) -> None:
     """Forty categories get forty readable rows."""
     categories = tuple(name(f"row {i}") for i in range(40))
-    marks = tuple(Whisker(at=float(i), estimate=sample.estimate(1.0, 0.1), token="s1", along="x") for i in range(40))
-    tall = figure(Panel(title=said("p"), x=Axis(title=said("")), y=Axis(title=said(""), categories=categories), marks=marks))
+    marks = tuple(
+        Whisker(at=float(i), estimate=sample.estimate(1.0, 0.1), token="s1", along="x") for i in range(40)
+    )
+    tall = figure(
+        Panel(
+            title=said("p"),
+            x=Axis(title=said("")),
+            y=Axis(title=said(""), categories=categories),
+            marks=marks,
+        )
+    )
     for narrow in WIDTHS:
         drawing = draw(tall, language("en"), narrow=narrow)
 

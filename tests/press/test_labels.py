@@ -1,5 +1,7 @@
 """Labels pushed apart."""
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,6 +34,6 @@ def test_labels_never_overlap_and_never_leave(wanted: list[float], height: float
     centres = pushed_apart(wanted, [height] * len(wanted), low, high)
 
     ordered = [centres[i] for i in sorted(range(len(wanted)), key=lambda i: (wanted[i], i))]
-    assert all(b - a >= height - 1e-6 for a, b in zip(ordered, ordered[1:], strict=False))
+    assert all(b - a >= height - 1e-6 for a, b in pairwise(ordered))
     assert min(ordered) - height / 2 >= low - 1e-6
     assert max(ordered) + height / 2 <= high + 1e-6

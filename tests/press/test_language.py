@@ -20,7 +20,9 @@ def messages() -> list[str | tuple[str, str]]:
     found: list[str | tuple[str, str]] = []
     options = {"newstyle_gettext": "true", "trim_blocks": "true", "lstrip_blocks": "true"}
     for path in sorted(templates_folder().glob("*.html")):
-        found += [m for _, m, _, _ in extract_from_file("jinja2.ext:babel_extract", str(path), options=options)]
+        found += [
+            m for _, m, _, _ in extract_from_file("jinja2.ext:babel_extract", str(path), options=options)
+        ]
     for path in sorted(PRESS.glob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call):
@@ -38,7 +40,13 @@ def test_the_press_says_enough_to_be_worth_translating() -> None:
     """The search for messages finds those of the templates and of the code, also inside other strings."""
     found = messages()
 
-    assert {"Findings", "Strong evidence", "Item", "n = {n}, no interval", ("{n} trial", "{n} trials")} <= set(found)
+    assert {
+        "Findings",
+        "Strong evidence",
+        "Item",
+        "n = {n}, no interval",
+        ("{n} trial", "{n} trials"),
+    } <= set(found)
 
 
 @pytest.mark.parametrize("code", [code for code in known_languages() if code != "en"])
@@ -54,6 +62,7 @@ def test_every_message_is_translated_with_its_slots(code: str) -> None:
         )
         for form in forms:
             assert form is not None, f"{code} lacks {one!r}"
+            assert "%" not in form + one  # the template engine would take it for a place holder
             assert sorted(SLOT.findall(form)) == sorted(SLOT.findall(one)), one
 
 
@@ -65,4 +74,6 @@ def test_a_catalog_has_no_fuzzy_or_empty_entry(path: Path) -> None:
     with path.open("rb") as file:
         catalog = read_po(file)
 
-    assert [message.id for message in catalog if message.id and (message.fuzzy or not all(message.string))] == []
+    assert [
+        message.id for message in catalog if message.id and (message.fuzzy or not all(message.string))
+    ] == []

@@ -1,12 +1,16 @@
-# ruff: noqa: E501 - a table of cases reads best on long lines
 """The number formatter, by table: what is held on the left, what is printed on the right."""
 
+from decimal import Decimal
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from study.domain.errors import OurFault
 from study.domain.estimate import Estimate
 from study.domain.text import Style
 from study.press.language import language
+from study.press.numbers import places_of_half_width, rounded
 
 N, M = "\u00a0", "\u2212"
 
@@ -30,7 +34,7 @@ def estimate(value: float, low: float | None, high: float | None, n: int = 5) ->
         (0.9917, "percent", "", "99.2%", "99,2%"),
         (0.0004, "percent", "", "0%", "0%"),
         (-0.102, "percent", "", f"{M}10.2%", f"{M}10,2%"),
-        (0.032, "percent_points", "", f"3.2{N}percentage points", f"3,2{N}punktu procentowego"),
+        (0.032, "percent_points", "", f"3.2{N}percentage points", f"3,2{N}p.p."),
         (1234.0, "integer", "", "1,234", "1234"),
         (12345.0, "integer", "", "12,345", f"12{N}345"),
         (1234567.0, "integer", "", "1,234,567", f"1{N}234{N}567"),
@@ -62,31 +66,65 @@ def test_a_number_alone(value: float, style: Style, unit: str, english: str, pol
 
 
 @pytest.mark.parametrize(
-    ("value", "low", "high", "style", "unit", "english", "polish"),
+    ("held", "style", "unit", "english", "polish"),
     [
         # Half-width 0.075, two significant digits: three places, capped at two for a ratio.
-        (1.6234, 1.5512, 1.7012, "ratio", "", ("1.62", "1.55–1.70"), ("1,62", "1,55–1,70")),
+        (estimate(1.6234, 1.5512, 1.7012), "ratio", "", ("1.62", "1.55–1.70"), ("1,62", "1,55–1,70")),
         # GUM 7.2.6: 0.0996 rounds to 0.10, whose second digit is in the second place.
-        (5.1234, 5.0238, 5.2230, "plain", "", ("5.12", "5.02–5.22"), ("5,12", "5,02–5,22")),
+        (estimate(5.1234, 5.0238, 5.2230), "plain", "", ("5.12", "5.02–5.22"), ("5,12", "5,02–5,22")),
         # 1500 has its second significant digit at the hundreds.
-        (25_612, 24_112, 27_112, "rate", "tokens", (f"25,600{N}tokens/s", "24,100–27,100"), (f"25{N}600{N}tokenów/s", f"24{N}100–27{N}100")),
-        (0.93, 0.909, 0.951, "percent", "", ("93.0%", "90.9–95.1%"), ("93,0%", "90,9–95,1%")),
-        (0.02, -0.021, 0.061, "ratio", "", ("0.02", f"{M}0.02 to 0.06"), ("0,02", f"od {M}0,02 do 0,06")),
-        (-0.102, -0.1135, -0.0905, "percent", "", (f"{M}10.2%", f"{M}11.4 to {M}9.1%"), (f"{M}10,2%", f"od {M}11,4 do {M}9,1%")),
+        (
+            estimate(25_612, 24_112, 27_112),
+            "rate",
+            "tokens",
+            (f"25,600{N}tokens/s", "24,100–27,100"),
+            (f"25{N}600{N}tokenów/s", f"24{N}100–27{N}100"),
+        ),
+        (estimate(0.93, 0.909, 0.951), "percent", "", ("93.0%", "90.9–95.1%"), ("93,0%", "90,9–95,1%")),
+        (
+            estimate(0.02, -0.021, 0.061),
+            "ratio",
+            "",
+            ("0.02", f"{M}0.02 to 0.06"),
+            ("0,02", f"od {M}0,02 do 0,06"),
+        ),
+        (
+            estimate(-0.102, -0.1135, -0.0905),
+            "percent",
+            "",
+            (f"{M}10.2%", f"{M}11.4 to {M}9.1%"),
+            (f"{M}10,2%", f"od {M}11,4 do {M}9,1%"),
+        ),
         # A cap at two places would print 1.00: what the interval excludes must stay visible.
-        (1.0042, 1.0021, 1.0063, "ratio", "", ("1.004", "1.002–1.006"), ("1,004", "1,002–1,006")),
-        (0.0012, 0.0002, 0.0022, "percent", "", ("0.12%", "0.02–0.22%"), ("0,12%", "0,02–0,22%")),
-        (0.2311, 0.2290, 0.2332, "milliseconds", "", (f"231.1{N}ms", "229.0–233.2"), (f"231,1{N}ms", "229,0–233,2")),
-        (90.0, 84.0, 96.0, "duration", "", (f"1.50{N}min", "1.40–1.60"), (f"1,50{N}min", "1,40–1,60")),
-        (1395, 1381, 1409, "megahertz", "", (f"1,395{N}MHz", "1,381–1,409"), (f"1395{N}MHz", "1381–1409")),
+        (estimate(1.0042, 1.0021, 1.0063), "ratio", "", ("1.004", "1.002–1.006"), ("1,004", "1,002–1,006")),
+        (estimate(0.0012, 0.0002, 0.0022), "percent", "", ("0.12%", "0.02–0.22%"), ("0,12%", "0,02–0,22%")),
+        (
+            estimate(0.2311, 0.2290, 0.2332),
+            "milliseconds",
+            "",
+            (f"231.1{N}ms", "229.0–233.2"),
+            (f"231,1{N}ms", "229,0–233,2"),
+        ),
+        (
+            estimate(90.0, 84.0, 96.0),
+            "duration",
+            "",
+            (f"1.50{N}min", "1.40–1.60"),
+            (f"1,50{N}min", "1,40–1,60"),
+        ),
+        (
+            estimate(1395, 1381, 1409),
+            "megahertz",
+            "",
+            (f"1,395{N}MHz", "1,381–1,409"),
+            (f"1395{N}MHz", "1381–1409"),
+        ),
     ],
 )
 def test_an_estimate(
-    value: float, low: float, high: float, style: Style, unit: str, english: tuple[str, str], polish: tuple[str, str]
+    held: Estimate, style: Style, unit: str, english: tuple[str, str], polish: tuple[str, str]
 ) -> None:
     """The half-width decides the place, and value and ends share it."""
-    held = estimate(value, low, high)
-
     said = [tuple(language(code).numbers.estimate(held, style, unit)) for code in ("en", "pl")]
 
     assert said == [english, polish]
@@ -127,3 +165,20 @@ def test_what_is_not_finite_is_refused(value: float) -> None:
     """A number that cannot be must not be printed as if it could."""
     with pytest.raises(OurFault, match="not finite"):
         language("en").numbers.number(value, "plain")
+
+
+@given(st.decimals(min_value=Decimal("1e-9"), max_value=Decimal("1e9"), allow_nan=False))
+def test_a_half_width_keeps_two_significant_digits(half: Decimal) -> None:
+    """Whatever its size, rounding at the place found leaves exactly two digits (GUM 7.2.6)."""
+    places = places_of_half_width(half)
+
+    assert rounded(half, places).adjusted() == 1 - places
+    assert abs(rounded(half, places) - half) <= Decimal(1).scaleb(-places) / 2
+
+
+@pytest.mark.parametrize(
+    ("half", "place"), [("0.0996", 2), ("0.0994", 3), ("0.15", 2), ("1500", -2), ("9.96", 0), ("99.6", -1)]
+)
+def test_the_place_of_a_half_width(half: str, place: int) -> None:
+    """A carry moves the place: 0.0996 becomes 0.10 and not 0.100."""
+    assert places_of_half_width(Decimal(half)) == place

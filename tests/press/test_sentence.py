@@ -20,7 +20,11 @@ COUNTED = Estimate(value=7.0, low=None, high=None, n=7, unit="", method="exact")
     [
         (Num(value=0.93, style="percent"), "93%", "93%"),
         (Est(estimate=HELD, style="ratio"), "1.62 (95% CI 1.55–1.70)", "1,62 (95% PU 1,55–1,70)"),
-        (Est(estimate=REFUSED, style="ratio"), f"1.60 (n{N}={N}2, no interval)", f"1,60 (n{N}={N}2, bez przedziału)"),
+        (
+            Est(estimate=REFUSED, style="ratio"),
+            f"1.60 (n{N}={N}2, no interval)",
+            f"1,60 (n{N}={N}2, bez przedziału)",
+        ),
         (Est(estimate=COUNTED, style="integer"), "7", "7"),
         (name("ResNet-50"), "ResNet-50", "ResNet-50"),
         (Name(text="a.b", code=True), "a.b", "a.b"),
@@ -64,10 +68,12 @@ def test_a_simultaneous_level_is_named() -> None:
 
 def test_html_escapes_words_and_slots_and_marks_intervals() -> None:
     """Neither a frame nor a name can make markup."""
-    text = said("<b>{x}</b> {y} {z}", x=name("<i>"), y=Est(estimate=HELD, style="ratio"), z=Name(text="&", code=True))
+    text = said(
+        "<b>{x}</b> {y} {z}", x=name("<i>"), y=Est(estimate=HELD, style="ratio"), z=Name(text="&", code=True)
+    )
 
     assert html(text, language("en")) == (
-        "&lt;b&gt;&lt;i&gt;&lt;/b&gt; 1.62 <span class=\"ci\">(95% CI 1.55–1.70)</span> <code>&amp;</code>"
+        '&lt;b&gt;&lt;i&gt;&lt;/b&gt; 1.62 <span class="ci">(95% CI 1.55–1.70)</span> <code>&amp;</code>'
     )
 
 
