@@ -395,7 +395,7 @@ def _span_label(sheet: Sheet, mark: Span, text: str, plot: Plot) -> None:
     box = plot.box
     left, right = sorted((plot.px(mark.low), plot.px(mark.high)))
     text = sheet.fitted(text, box.right - box.left - 8)
-    rows = [box.bottom - 8, box.top + 14, *(box.bottom - 8 - i * LINE for i in range(1, 8))]
+    rows = [box.top + 14, box.bottom - 8, *(box.bottom - 8 - i * LINE for i in range(1, 8))]
     spots = [Spot(x, y, anchor) for y in rows for x, anchor in ((left + 5, "start"), (right - 5, "end"))]  # type: ignore[arg-type]
     within = box._replace(left=box.left, right=box.right)
     if not sheet.write_where_free(text, spots, shade=mark.token, within=within):

@@ -132,13 +132,17 @@ class TorchGroup:
         return float(largest.item())
 
     def close(self) -> None:
-        self._dist.destroy_process_group()
+        """Leave in order, except from gloo, which is left to the end of the process.
+
+        Destroying gloo's group joins its threads while this one holds the interpreter's lock, and those
+        may wait for that lock to drop the last barrier: a deadlock in one of some fifteen trials with
+        torch 2.13. The group lives as long as the process, whose end closes its sockets.
+        """
+        if self._backend != "gloo":
+            self._dist.destroy_process_group()
 
     def abort(self) -> None:
         """Leave without waiting: NCCL would wait for collectives that a failed rank never joins."""
-        if self._backend == "gloo":
-            self._dist.destroy_process_group()
-        else:
-            world = self._dist.group.WORLD
-            if world is not None:
-                world.abort()
+        world = self._dist.group.WORLD
+        if self._backend != "gloo" and world is not None:
+            world.abort()

@@ -3,12 +3,13 @@
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import pytest
 
 from study.domain.study import Protocol
 from study.domain.trial import Cell, Order
-from study.worker.group import Alone, FileGroup
+from study.worker.group import Alone, FileGroup, TorchGroup
 
 
 @pytest.fixture
@@ -109,3 +110,30 @@ def test_a_peer_that_failed_is_not_waited_for(join, tmp_path, fake_machine):
 def test_alone_is_the_largest_of_one():
     """A world of one hears itself."""
     assert Alone().max(3.5) == 3.5
+
+
+@pytest.mark.parametrize("leave", ["close", "abort"])
+def test_gloos_group_is_never_destroyed_before_the_process_ends(leave: str) -> None:
+    """Its destructor deadlocks with its own threads now and then; NCCL's is asked for."""
+    calls: list[str] = []
+
+    class World:
+        def abort(self) -> None:
+            calls.append("abort")
+
+    class Dist:
+        group = SimpleNamespace(WORLD=World())
+
+        @staticmethod
+        def destroy_process_group() -> None:
+            calls.append("close")
+
+    group = object.__new__(TorchGroup)
+    group._dist = Dist
+    group._backend = "gloo"
+    getattr(group, leave)()
+    assert calls == []
+
+    group._backend = "nccl"
+    getattr(group, leave)()
+    assert calls == [leave]

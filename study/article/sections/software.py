@@ -36,7 +36,7 @@ def _versions(material: Material) -> tuple[Text, ...]:
         "kernel": Name(text=material.run.machine.kernel),
     }
     general = said(
-        "Results hold for PyTorch {torch} under Python {python}, on {system} with kernel {kernel}.", **shared
+        "Results hold for PyTorch {torch} under {python}, on {system} with kernel {kernel}.", **shared
     )
     if material.run.plan.accelerator == "cpu":
         return (general,)
