@@ -31,7 +31,6 @@ FRAMES = {
         "The margin of {margin} was set before the measurement; trials spread by up to {spread}, for "
         "which a margin of {advised} is advised."
     ),
-    "means": "Total work over total time is {pooled}, the geometric mean of the trials {geometric}.",
 }
 
 FOREIGN_SHARE = 0.10
@@ -39,8 +38,6 @@ FOREIGN_SHARE = 0.10
 SPREAD = 0.005
 """A coefficient of variation between trials above which the margin should be 2 % at least."""
 ADVISED_MARGIN = 0.02
-MEANS_DIFFER = 0.001
-"""Kinds of mean that differ by more than this are both printed."""
 
 
 def disturbances(parts: Parts, *cell_ids: str, cores: bool = True) -> tuple[Text, ...]:
@@ -73,27 +70,6 @@ def of_margin(parts: Parts, *cell_ids: str) -> tuple[Text, ...]:
             advised=Num(value=ADVISED_MARGIN, style="percent"),
         ),
     )
-
-
-def of_means(parts: Parts, *cell_ids: str) -> tuple[Text, ...]:
-    """Both means of a cell's rate where it matters which one is taken."""
-    found = []
-    for cell_id in cell_ids:
-        trials = parts.measured_of(cell_id)
-        if not trials:
-            continue
-        cell = repeats(trials)
-        geometric = math.exp(math.fsum(cell.logs) / len(cell.logs))
-        if abs(cell.rate / geometric - 1) > MEANS_DIFFER:
-            unit = parts.cell(cell_id).unit
-            found.append(
-                said(
-                    FRAMES["means"],
-                    pooled=Num(value=cell.rate, style="rate", unit=unit),
-                    geometric=Num(value=geometric, style="rate", unit=unit),
-                )
-            )
-    return tuple(found)
 
 
 def of_verdict(verdict: Verdict | None) -> tuple[Text, ...]:

@@ -13,6 +13,9 @@ from study.domain.record import Measured, Reading, Record
 from study.domain.summary import CellSummary, TrialSummary
 from study.domain.trial import Plan, PlannedCell
 
+MEANS_DIFFER = 0.001
+"""Kinds of mean that differ by more than this are both printed (a coefficient of variation of 4.5 %)."""
+
 
 def repeats_by_cell(trials: Sequence[TrialSummary]) -> dict[str, Repeats]:
     """The measured trials of each cell that has any."""
@@ -73,11 +76,13 @@ def _cell(
     measured = intervals.repeats(trials)
     steps_ns = [step for trial in trials if trial.rate is not None for step in trial.step_ns]
     unknown: dict[str, str] = {}
-    rate = None
+    rate, geometric_mean = None, None
     if measured.trials:
         rate = intervals.estimate(intervals.of_cell(measured), unit=f"{unit}/s")
+        geometric_mean = math.exp(math.fsum(measured.logs) / len(measured.logs))
     else:
-        unknown |= dict.fromkeys(("rate", "step_mean_s", "step_median_s"), reasons.NOT_MEASURED)
+        missing = ("rate", "geometric_mean", "step_mean_s", "step_median_s")
+        unknown |= dict.fromkeys(missing, reasons.NOT_MEASURED)
     tail = latency(readings)
     if tail is None:
         unknown["latency"] = reasons.NO_DECODING if readings else reasons.NOT_MEASURED
@@ -90,6 +95,8 @@ def _cell(
         label=label,
         unit=unit,
         rate=rate,
+        geometric_mean=geometric_mean,
+        means_differ=geometric_mean is not None and abs(measured.rate / geometric_mean - 1) > MEANS_DIFFER,
         step_mean_s=math.fsum(steps_ns) / len(steps_ns) / 1e9 if steps_ns else None,
         step_median_s=median(steps_ns) / 1e9 if steps_ns else None,
         latency=tail,

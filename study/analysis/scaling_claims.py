@@ -57,7 +57,7 @@ def _claim(
     cell, base = parts.cell(point.cell_id), series.series.base
     involved = [point.cell_id, *([base] if base else [])]
     disturbed = caveats.disturbances(parts, *involved)
-    flagged = bool(disturbed) or series.series.scaling == "weak" or caveats.is_superlinear(point)
+    flagged = bool(disturbed) or caveats.is_superlinear(point)
     kind = wording(point)
     strong = series.series.scaling == "strong"
     short = {"same": "short_same", "open": "short_open"}.get(kind, "short_strong" if strong else "short_weak")
@@ -87,7 +87,6 @@ def _claim(
             *caveats.of_scaling(series, point),
             *disturbed,
             *(caveats.of_margin(parts, *involved) if compared else ()),
-            *caveats.of_means(parts, *involved),
         ],
     )
 

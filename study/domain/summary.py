@@ -47,13 +47,19 @@ class Latency(Fact, frozen=True, kw_only=True):
 
 
 class CellSummary(Fact, frozen=True, kw_only=True):
-    """One cell's numbers over its trials. `rate` is total work over total time."""
+    """One cell's numbers over its trials. `rate` is total work over total time.
+
+    `geometric_mean` is that of the trials' rates, the centre of the interval; `means_differ` says that
+    the two are more than a thousandth apart, so that both should be shown.
+    """
 
     cell_id: str
     cell: Cell
     label: str
     unit: str
     rate: Estimate | None
+    geometric_mean: float | None
+    means_differ: bool
     step_mean_s: float | None
     step_median_s: float | None
     latency: Latency | None

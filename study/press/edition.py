@@ -141,7 +141,7 @@ def _article_files(
     files[f"{prefix}index.html"] = press.article(article, numbers, page).encode()
     trials = page_at(f"{prefix}trials/index.html", "trials/index.html")
     files[f"{prefix}trials/index.html"] = press.trials(article, numbers, trials).encode()
-    text = markdown_page(article, numbers, speech, charts_tail=tail)
+    text = markdown_page(article, numbers, speech, charts_tail=tail, raw=tuple(item.raw))
     files[f"{item.folder}{markdown_name(speech)}"] = text.encode()
     if single_file:
         whole = _without_neighbours(page, drawings, item)

@@ -5,7 +5,7 @@ or turn into a link. The only HTML is anchors, `details`, `summary`, `br` and `s
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from study.domain.article import (
     Article,
@@ -39,9 +39,20 @@ _AT_START = re.compile(r"^(\s*)([-+=]+|\d+[.)])(?=\s|$)")
 _ALERTS = {"info": "NOTE", "software": "IMPORTANT", "not_shown": "WARNING"}
 
 
-def markdown_page(article: Article, numbers: Numbering, speech: Language, *, charts_tail: str = "") -> str:
-    """The whole article; `charts_tail` is what stands before `.svg` in the charts' names of this language."""
-    return _Writer(article, numbers, speech, charts_tail).whole()
+def markdown_page(
+    article: Article,
+    numbers: Numbering,
+    speech: Language,
+    *,
+    charts_tail: str = "",
+    raw: Collection[str] = (),
+) -> str:
+    """The whole article.
+
+    `charts_tail` is what stands before `.svg` in the charts' names of this language, `raw` are the names
+    of the raw files beside it.
+    """
+    return _Writer(article, numbers, speech, tail=charts_tail, raw=raw).whole()
 
 
 def escaped(text: str) -> str:
@@ -64,8 +75,11 @@ def code(text: str) -> str:
 class _Writer:
     """One article in one language."""
 
-    def __init__(self, article: Article, numbers: Numbering, speech: Language, tail: str) -> None:
+    def __init__(
+        self, article: Article, numbers: Numbering, speech: Language, *, tail: str, raw: Collection[str]
+    ) -> None:
         self._article, self._numbers, self._speech, self._tail = article, numbers, speech, tail
+        self._raw = raw
         self._findings = {finding.key: finding for finding in article.findings}
 
     def whole(self) -> str:
@@ -139,7 +153,9 @@ class _Writer:
                 yield f"<details>\n<summary>{summary}</summary>\n\n{text}\n\n</details>"
             case Downloads():
                 table = f"data/{self._article.all_trials.key}.csv"
-                yield f"- [{word('All trials')}](trials/index.html)\n- [{word('one row a trial')}]({table})"
+                offers = [(word("raw data"), f"data/{name}") for name in sorted(self._raw)]
+                offers += [(word("one row a trial"), table), (word("All trials"), "trials/index.html")]
+                yield "\n".join(f"- [{what}]({where})" for what, where in offers)
 
     def _figure(self, figure: Figure) -> Iterator[str]:
         speech = self._speech

@@ -260,13 +260,13 @@ def test_the_sentence_names_scaling_batch_strategy_and_base():
     assert "strong scaling" in strong(1.62).sentence.frame
 
 
-def test_weak_scaling_names_the_batch_per_device_and_is_moderate_at_best(quick):
+def test_weak_scaling_names_the_batch_per_device(quick):
     """Sixteen images a device, not the global thirty-two."""
     found = next(f for f in analyse(*quick).findings if f.key.startswith("training-scales.resnet"))
 
     assert found.sentence.slots["batch"].value == 16
     assert "batch per device" in found.sentence.frame
-    assert (found.verdict.kind, found.evidence) == ("clear", "moderate")
+    assert (found.verdict.kind, found.evidence) == ("clear", "strong")
 
 
 @pytest.mark.parametrize("task", ["train", "infer"])

@@ -78,6 +78,8 @@ def cell_summary(of: Cell, rate: float | None, **changes: Any) -> CellSummary:
         "label": f"{of.workload} {of.size}, {of.task}, {of.strategy}, {of.devices} devices, batch {of.batch}",
         "unit": {"gpt": "tokens", "resnet": "images"}.get(of.workload, "naps"),
         "rate": None if rate is None else estimate(rate),
+        "geometric_mean": rate,
+        "means_differ": False,
         "step_mean_s": None if rate is None else 0.011,
         "step_median_s": None if rate is None else 0.01,
         "latency": None,
@@ -86,7 +88,9 @@ def cell_summary(of: Cell, rate: float | None, **changes: Any) -> CellSummary:
         "planned": BLOCKS,
         "trials": tuple(f"{b}-{cell_id(of)}" for b in range(1, BLOCKS + 1)),
         "parameters": None,
-        "unknown": {} if rate is not None else {"rate": "No trial of this cell was measured."},
+        "unknown": {}
+        if rate is not None
+        else dict.fromkeys(("rate", "geometric_mean"), "No trial of this cell was measured."),
     }
     return CellSummary(**(known | changes))
 
@@ -276,7 +280,7 @@ def software(**changes: Any) -> Software:
     """Software on a machine without a card."""
     known: dict[str, Any] = {
         "study": "0.1.0",
-        "python": "3.11.2",
+        "python": "CPython 3.11.2",
         "torch": "2.13.0",
         "torch_git": "abc",
         "cuda": None,

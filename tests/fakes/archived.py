@@ -35,7 +35,7 @@ MACHINE = Machine(
 )
 SOFTWARE = Software(
     study="0.1.0",
-    python="3.11.7",
+    python="CPython 3.11.7",
     torch="2.13.0",
     torch_git="abc",
     cuda=None,

@@ -80,5 +80,5 @@ def _claim(parts: Parts, cell: CellSummary, rate: Estimate) -> Finding:
         table="t-throughput",
         figure="fig-throughput",
         trials=cell.trials,
-        caveats=[*disturbed, *caveats.of_means(parts, cell.cell_id)],
+        caveats=disturbed,
     )

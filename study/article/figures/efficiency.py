@@ -6,7 +6,7 @@ from typing import NamedTuple
 from study.article.labels import series_columns, series_entries, series_labels
 from study.article.material import relevant_finding, trials_of
 from study.article.panels import REFERENCE, grouped, look, panel_title, shown_series
-from study.article.words import UNTITLED, alone, count, entry, estimate, series_model
+from study.article.words import TASKS, UNTITLED, alone, count, entry, estimate, series_model
 from study.domain.figure import Axis, Column, Figure, Mark, Panel, Points, Rule, Table, Whisker
 from study.domain.record import Record
 from study.domain.run import Run
@@ -119,9 +119,9 @@ def _caption(series: Sequence[SeriesSummary]) -> Text:
 def _alt(series: Sequence[SeriesSummary]) -> Text:
     reached: tuple[Slot, ...] = tuple(
         said(
-            "{model} {strategy} {efficiency} on {devices}",
+            "{model} ({task}) {efficiency} on {devices}",
             model=Name(text=series_model(one).text[:20]),
-            strategy=Name(text=one.series.strategy[:12]),
+            task=TASKS[one.task],
             efficiency=Num(value=point.efficiency.value, style="percent"),
             devices=count(point.devices),
         )

@@ -195,9 +195,9 @@ def _alt(series: Sequence[SeriesSummary], most: int) -> Text:
     """Chart kind and the two or three numbers that matter; the table has the rest."""
     reached: tuple[Slot, ...] = tuple(
         said(
-            "{model} {strategy} {speedup}",
+            "{model} ({task}) {speedup}",
             model=Name(text=series_model(one).text[:24]),
-            strategy=Name(text=one.series.strategy[:16]),
+            task=TASKS[one.task],
             speedup=Num(value=point.speedup.value, style="times"),
         )
         for one in series

@@ -48,7 +48,7 @@ def _device(material: Material) -> Text:
 def _hardware(machine: Machine, accelerator: str) -> Rows:
     unknown = machine.unknown
     return (
-        (said("Devices"), _devices(machine)),
+        (said("Accelerators"), _devices(machine)),
         *_device_rows(machine),
         (said("Processor"), text_or_reason(machine.cpu_model, "cpu_model", unknown)),
         (said("Sockets"), known(number(machine.sockets, "integer"), "sockets", unknown)),
@@ -56,7 +56,7 @@ def _hardware(machine: Machine, accelerator: str) -> Rows:
         (said("Logical processors"), count(machine.logical_cpus)),
         (said("Processors that this run may use"), count(machine.usable_cpus)),
         (said("Memory"), Num(value=float(machine.memory_bytes), style="bytes")),
-        (said("Links between devices"), _links(machine, accelerator)),
+        *_links(machine, accelerator),
         (said("Frequency governor"), text_or_reason(machine.governor, "governor", unknown)),
         (said("Virtualisation"), text_or_reason(machine.virtualisation, "virtualisation", unknown)),
         (said("Container"), text_or_reason(machine.container, "container", unknown)),
@@ -93,13 +93,15 @@ def _device_rows(machine: Machine) -> Rows:
     return tuple(found)
 
 
-def _links(machine: Machine, accelerator: str) -> Slot:
+def _links(machine: Machine, accelerator: str) -> Rows:
+    """One row, if there are devices that could be linked."""
+    title = said("Links between devices")
     classes = sorted({link for row, links in enumerate(machine.links) for link in links[row + 1 :]})
     if classes:
-        return Listing(items=tuple(Name(text=link) for link in classes))
+        return ((title, Listing(items=tuple(Name(text=link) for link in classes))),)
     if accelerator == "cpu" or len(machine.devices) < 2:
-        return said("None.")
-    return because(machine.unknown.get("links", ""))
+        return ()
+    return ((title, because(machine.unknown.get("links", ""))),)
 
 
 def _software(software: Software) -> Rows:

@@ -87,7 +87,10 @@ def _doubt(material: Material) -> tuple[Text, ...]:
             " on the logarithms of the trials' rates, for speed-ups in Welch's form.",
             level=level,
         ),
-        said("They are pointwise, unless a sentence calls them simultaneous."),
+        said(
+            "They are pointwise; a verdict rests on the wider interval that holds for all comparisons of its"
+            " family at once."
+        ),
         said(
             "Under {floor} trials no interval is given and nothing is compared.",
             floor=Num(value=3.0, style="integer"),

@@ -26,6 +26,7 @@ def section(material: Material) -> SectionOfArticle | Text:
 
 def _table(cells: tuple[CellSummary, ...]) -> Table:
     unit = shared_unit({cell.unit for cell in cells if cell.rate})
+    both = any(cell.means_differ for cell in cells)
     columns = (
         Column(key="model", title=said("Model"), numeric=False),
         Column(key="task", title=said("Task"), numeric=False),
@@ -34,6 +35,11 @@ def _table(cells: tuple[CellSummary, ...]) -> Table:
         Column(key="devices", title=said("Devices"), style="integer"),
         Column(key="batch", title=said("Batch"), style="integer"),
         Column(key="rate_per_s", title=said("Rate"), style="rate", unit=unit),
+        *(
+            (Column(key="geometric_mean_per_s", title=said("Geometric mean"), style="rate", unit=unit),)
+            if both
+            else ()
+        ),
         Column(key="step_mean_ms", title=said("Mean step"), style="milliseconds", unit="ms"),
         Column(key="step_median_ms", title=said("Median step"), style="milliseconds", unit="ms"),
         Column(key="trials_measured", title=said("Trials"), style="integer"),
@@ -43,12 +49,14 @@ def _table(cells: tuple[CellSummary, ...]) -> Table:
         key="t-throughput",
         caption=said("The rate of every cell, on one device and on more, with its confidence interval."),
         columns=columns,
-        rows=tuple(_row(cell) for cell in cells),
+        rows=tuple(_row(cell, both=both) for cell in cells),
     )
 
 
-def _row(cell: CellSummary) -> tuple[TableCell, ...]:
+def _row(cell: CellSummary, *, both: bool) -> tuple[TableCell, ...]:
+    """`both` asks for the geometric mean of the trials beside the rate, which is total over total."""
     unknown = cell.unknown
+    mean = entry(number(cell.geometric_mean, "rate", cell.unit), unknown.get("geometric_mean", ""))
     return (
         model(cell),
         TASKS[cell.cell.task],
@@ -57,6 +65,7 @@ def _row(cell: CellSummary) -> tuple[TableCell, ...]:
         count(cell.cell.devices),
         count(cell.cell.batch),
         entry(estimate(cell.rate, "rate", cell.unit), unknown.get("rate", "")),
+        *((mean,) if both else ()),
         entry(number(cell.step_mean_s, "milliseconds"), unknown.get("step_mean_s", "")),
         entry(number(cell.step_median_s, "milliseconds"), unknown.get("step_median_s", "")),
         count(cell.measured),

@@ -1,5 +1,7 @@
 """The section on one device."""
 
+import msgspec
+
 from study.article.sections.one import section
 from study.domain.article import TableBlock
 from study.domain.figure import Missing
@@ -43,3 +45,18 @@ def test_mixed_units_stay_with_their_values(scene, make):
 
     assert table(alike).columns[6].unit == "tokens"
     assert table(scene).columns[6].unit == ""
+
+
+def test_both_means_are_shown_where_they_differ(scene):
+    """The geometric mean gets a column of its own as soon as one cell's means are apart."""
+    assert "geometric_mean_per_s" not in [column.key for column in table(scene).columns]
+
+    apart = tuple(
+        msgspec.structs.replace(cell, means_differ=True, geometric_mean=1234.0)
+        for cell in scene.analysis.cells
+    )
+    analysis = msgspec.structs.replace(scene.analysis, cells=apart)
+    found = table(scene.but(analysis=analysis))
+    place = [column.key for column in found.columns].index("geometric_mean_per_s")
+
+    assert {row[place].value for row in found.rows} == {1234.0}

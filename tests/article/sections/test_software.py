@@ -10,7 +10,7 @@ def test_dated_versions(scene, words_in):
     words = words_in(section(scene.material(), "2026-11-29"))
 
     assert "As of 2026-11-29" in words
-    assert "PyTorch 2.13.0 under Python 3.11.2" in words
+    assert "PyTorch 2.13.0 under CPython 3.11.2" in words
     assert "will not be edited" in words
     assert "CUDA" not in words
 
