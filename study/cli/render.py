@@ -10,6 +10,7 @@ from study.domain.errors import BadUsage
 
 if TYPE_CHECKING:
     from study.domain.article import Article
+    from study.press import Published
 
 
 @click.command("render", short_help="Make the site from the runs.")
@@ -46,11 +47,13 @@ def command(  # noqa: PLR0917  click hands over one argument an option
     folders = _folders(runs_wanted, runs)
     items = [(article_of(folder), raw_files(folder)) for folder in folders]
     languages = tuple(part.strip() for part in lang.split(",") if part.strip())
-    if check:
-        return _check(items, site, languages, templates, base_url, as_json=as_json)
     from study.press import publish
 
-    published = publish(items, site=site, languages=languages, templates=templates, base_url=base_url)
+    published = publish(
+        items, site=site, languages=languages, templates=templates, base_url=base_url, check=check
+    )
+    if check:
+        return _checked(published, site, as_json=as_json)
     page = site / "index.html"
     if as_json:
         import json
@@ -115,41 +118,34 @@ def _folders(wanted: Sequence[Path], runs: Path) -> list[Path]:
     return folders
 
 
-def _check(
-    items: list[tuple["Article", dict[str, bytes]]],
-    site: Path,
-    languages: tuple[str, ...],
-    templates: Path | None,
-    base_url: str | None,
-    *,
-    as_json: bool,
-) -> int:
-    """Render elsewhere and compare: 0 if the site holds the same bytes, else 1."""
-    import tempfile
-
-    from study.press import publish
-
-    with tempfile.TemporaryDirectory() as scratch:
-        fresh = Path(scratch) / "site"
-        publish(items, site=fresh, languages=languages, templates=templates, base_url=base_url)
-        made, there = _tree(fresh), _tree(site)
-    differing = sorted(name for name in made | there if made.get(name) != there.get(name))
+def _checked(published: "Published", site: Path, *, as_json: bool) -> int:
+    """Say whether the site holds the bytes that would be made now: exit code 0 if so, else 1."""
+    differing = sorted({*published.changed, *published.removed})
+    versions = _other_versions(site)
     if as_json:
         import json
 
-        click.echo(json.dumps({"site": str(site), "differing": differing}, ensure_ascii=False))
+        document = {"site": str(site), "differing": differing, "other_versions": versions}
+        click.echo(json.dumps(document, ensure_ascii=False))
     elif differing:
         click.echo(f"{site} is not what would be made now; {len(differing)} files differ:")
         for name in differing:
             click.echo(f"  {name}")
+        for name, (theirs, ours) in versions.items():
+            click.echo(f"It was made with {name} {theirs}; here is {ours}, which may be all the difference.")
     else:
-        click.echo(f"{site} is what would be made now: {len(made)} files, byte for byte.")
+        click.echo(f"{site} is what would be made now: {len(published.unchanged)} files, byte for byte.")
     return 1 if differing else 0
 
 
-def _tree(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
+def _other_versions(site: Path) -> dict[str, tuple[str, str]]:
+    """Libraries on which the bytes depend, where the site's version is not the one here."""
+    import json
+    from importlib.metadata import version
+
+    try:
+        made_with = json.loads((site / "manifest.json").read_text(encoding="utf-8"))["depends_on"]
+        pairs = {name: (str(theirs), version(name)) for name, theirs in made_with.items()}
+    except (OSError, ValueError, KeyError, AttributeError):
+        return {}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
