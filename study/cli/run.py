@@ -65,6 +65,7 @@ def command(  # noqa: PLR0917  click hands over one argument an option
         return 0
     folder = _folder(
         runs,
+        name=study,
         study=decoded,
         text=text,
         plan=plan,
@@ -114,6 +115,7 @@ def _surroundings(plan: "Plan", runs: Path) -> tuple["Machine", "Software"]:
 def _folder(
     runs: Path,
     *,
+    name: str,
     study: "Study",
     text: str,
     plan: "Plan",
@@ -125,6 +127,7 @@ def _folder(
     """The folder of the unfinished run of this plan, or of a new run; with a new session in it."""
     from study.archive import create_run, open_run, resumable
     from study.domain.run import RUN_SCHEMA, Run
+    from study.planning import preset_names
 
     now = datetime.now(UTC)
     unfinished = None if fresh else resumable(runs, study.name, plan, machine, software)
@@ -135,6 +138,7 @@ def _folder(
         id="",
         study=study,
         study_text=text,
+        source="preset" if name in preset_names() else "file",
         plan=plan,
         machine=machine,
         software=software,

@@ -22,12 +22,16 @@ class Session(Fact, frozen=True, kw_only=True):
 
 
 class Run(Fact, frozen=True, kw_only=True):
-    """A run: its study as decoded and as text, the plan, the machine, the software, its sessions."""
+    """A run: its study as decoded and as text, the plan, the machine, the software, its sessions.
+
+    `source` says whether the study came with the package or from a file of the user's.
+    """
 
     schema: int
     id: str
     study: Study
     study_text: str
+    source: Literal["preset", "file"]
     plan: Plan
     machine: Machine
     software: Software

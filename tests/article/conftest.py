@@ -338,6 +338,7 @@ def run(summaries: list[CellSummary], series: list[SeriesSummary], **changes: An
             matrix=[Matrix(workload="gpt", task="train", size="tiny")],
         ),
         "study_text": 'name = "example"\n',
+        "source": "file",
         "plan": plan,
         "machine": machine(),
         "software": software(),

@@ -104,6 +104,7 @@ def run(plan: Plan) -> Run:
         id="",
         study=study(),
         study_text="name = 'mine'",
+        source="file",
         plan=plan,
         machine=MACHINE,
         software=SOFTWARE,

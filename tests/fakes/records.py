@@ -411,6 +411,7 @@ def _run(plan: Plan, truths: Sequence[Truth]) -> Run:
         id="20260105T090000Z-fake-cpu-2-cores",
         study=study,
         study_text='name = "fake-quick"\ntitle = "One device, then two: what this machine gives"\n',
+        source="file",
         plan=plan,
         machine=_machine(plan),
         software=Software(
