@@ -10,10 +10,11 @@ import msgspec
 
 from study.domain.errors import BadArchive, OurFault
 from study.domain.fact import Fact
-from study.domain.record import SCHEMA, Record
+from study.domain.record import METHOD, SCHEMA, Record
 from study.domain.run import RUN_SCHEMA, Run
 
 LARGEST_FILE_BYTES = 64 * 2**20
+CHANGED = "its content does not fit its hash, so it was changed after it was written"
 
 Step = Callable[[dict[str, Any]], dict[str, Any]]
 
@@ -41,7 +42,8 @@ def encode_run(run: Run) -> bytes:
     Raises:
         OurFault: the run holds what JSON cannot say.
     """
-    return msgspec.json.format(_strict(run), indent=2) + b"\n"
+    hashed = msgspec.structs.replace(run, content_sha256=run_hash(run))
+    return msgspec.json.format(_strict(hashed), indent=2) + b"\n"
 
 
 def decode_record(path: Path) -> Record:
@@ -52,10 +54,12 @@ def decode_record(path: Path) -> Record:
     """
     record, schema = _decode(path, Record, SCHEMA, RECORD_STEPS)
     if schema == SCHEMA and record.content_sha256 != content_hash(record):
+        raise BadArchive(str(path), CHANGED, "Put the original file back; what was measured is not edited.")
+    if record.method > METHOD:
         raise BadArchive(
             str(path),
-            "its content does not fit its hash, so it was changed after it was written",
-            "Put the original file back; what was measured is not edited.",
+            f"it was measured by method {record.method}; this version of study knows up to {METHOD}",
+            "Install a newer study.",
         )
     return record
 
@@ -66,12 +70,21 @@ def decode_run(path: Path) -> Run:
     Raises:
         BadArchive: as for `decode_record`.
     """
-    return _decode(path, Run, RUN_SCHEMA, RUN_STEPS)[0]
+    run, schema = _decode(path, Run, RUN_SCHEMA, RUN_STEPS)
+    if schema == RUN_SCHEMA and run.content_sha256 != run_hash(run):
+        raise BadArchive(str(path), CHANGED, "Put the original file back; a plan is not edited afterwards.")
+    return run
 
 
 def content_hash(record: Record) -> str:
     """SHA-256 of the record as JSON with sorted keys and an empty `content_sha256`."""
     bare = msgspec.structs.replace(record, content_sha256="")
+    return hashlib.sha256(msgspec.json.encode(bare, order="sorted")).hexdigest()
+
+
+def run_hash(run: Run) -> str:
+    """SHA-256 of what never changes in a run, as JSON with sorted keys."""
+    bare = msgspec.structs.replace(run, id="", sessions=(), status="complete", content_sha256="")
     return hashlib.sha256(msgspec.json.encode(bare, order="sorted")).hexdigest()
 
 
@@ -94,7 +107,7 @@ def _decode(path: Path, fact: type[F], newest: int, steps: dict[int, Step]) -> t
         raise BadArchive(
             str(path),
             f"not whole JSON ({error})",
-            "Put it back from a copy, or move it away: a trial without a record is measured again.",
+            "Put it back from a copy; or move it away, and the same `study run` measures that trial again.",
         ) from error
     schema = plain.get("schema") if isinstance(plain, dict) else None
     if not isinstance(schema, int) or isinstance(schema, bool) or schema < 1:

@@ -34,7 +34,7 @@ class RunFolder:
         except filelock.Timeout as error:
             raise NotReady(
                 f"Another `study run` is writing to {self.path}.",
-                "Wait for it to end, or start a run of its own with --fresh.",
+                "Wait for it to end: two runs at once would disturb each other.",
             ) from error
         for folder in (self.path, self.path / "trials", self.path / "logs"):
             folder.mkdir(exist_ok=True)

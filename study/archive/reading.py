@@ -18,7 +18,7 @@ def load_run(folder: Path) -> Run:
 
     Raises:
         BadUsage: there is no run in that folder.
-        BadArchive: the file cannot be read, or the folder is not named after the run.
+        BadArchive: the file cannot be read, or was changed after it was written.
     """
     path = folder / "run.json"
     if not path.is_file():

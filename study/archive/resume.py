@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from study.archive.reading import find_runs, load_run
+from study.archive.reading import find_runs, load_records, load_run
 from study.domain.machine import Machine, Software
 from study.domain.run import Run
 from study.domain.trial import Plan
@@ -20,13 +20,24 @@ def resumable(runs: Path, study: str, plan: Plan, machine: Machine, software: So
         if folder.parent.name != study:
             continue
         run = load_run(folder)
-        if run.status != "complete" and _same(run, plan, machine, software):
+        if _same(run, plan, machine, software) and not _done(folder, run):
             return folder
     return None
 
 
+def _done(folder: Path, run: Run) -> bool:
+    """Whether the run says that it is complete and every trial has a record; one may have been moved away."""
+    if run.status != "complete":
+        return False
+    recorded = {record.trial for record in load_records(folder)}
+    return all(trial.id in recorded for trial in run.plan.trials)
+
+
 def _same(run: Run, plan: Plan, machine: Machine, software: Software) -> bool:
-    """The seed is the run's own unless the study states one; the commit's cleanliness does not matter."""
+    """The seed is the run's own unless the study states one.
+
+    The code that measures is compared by its hash; whether the rest of the tree is committed is not.
+    """
     stated = run.study.protocol.seed
     return (
         run.plan.digest == plan.digest
@@ -37,5 +48,6 @@ def _same(run: Run, plan: Plan, machine: Machine, software: Software) -> bool:
 
 
 def _without_tree_state(software: Software) -> Software:
-    unknown = {key: why for key, why in software.unknown.items() if key != "study_dirty"}
-    return msgspec.structs.replace(software, study_dirty=None, unknown=unknown)
+    """Without the commit: a commit that leaves the measuring code as it is changes no measurement."""
+    unknown = {key: why for key, why in software.unknown.items() if not key.startswith("study_")}
+    return msgspec.structs.replace(software, study_commit=None, study_dirty=None, unknown=unknown)

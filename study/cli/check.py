@@ -15,7 +15,7 @@ from study.domain.errors import NotReady
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(runs: Path, as_json: bool) -> int:
     """Look at this machine without changing anything. Exit code 3 if `study run` could not start."""
-    checks = [_torch(), _gpus(), _cores(), _load(), _room(runs)]
+    checks = [*_torch(), _gpus(), _cores(), _load(), _room(runs)]
     ready = all(check["verdict"] != "stop" for check in checks)
     if as_json:
         import json
@@ -35,18 +35,28 @@ def _found(what: str, verdict: str, evidence: str, remedy: str = "") -> dict[str
     return {"what": what, "verdict": verdict, "evidence": evidence, "remedy": remedy}
 
 
-def _torch() -> dict[str, Any]:
-    from study.lab.preflight import check_torch
+def _torch() -> list[dict[str, Any]]:
+    """What torch says, and whether the preset quick could start with it."""
+    from study.cli.plan import plan_here
+    from study.lab.preflight import check_devices, check_torch
     from study.lab.probe import worker_facts
 
     try:
         facts = worker_facts()
         check_torch(facts.torch)
     except NotReady as error:
-        return _found("PyTorch", "stop", error.problem, error.remedy)
+        return [_found("PyTorch", "stop", error.problem, error.remedy)]
     works = ", ".join(f"{kind} ({len(names)})" for kind, names in sorted(facts.devices.items()))
     cuda = f", CUDA {facts.cuda}" if facts.cuda else ", a build without CUDA"
-    return _found("PyTorch", "good", f"{facts.torch}{cuda}; accelerators that work here: {works}")
+    torch = _found("PyTorch", "good", f"{facts.torch}{cuda}; accelerators that work here: {works}")
+    try:
+        _, _, plan = plan_here("quick", None, len(facts.devices.get("cuda", ())))
+        check_devices(plan, facts)
+    except NotReady as error:
+        return [torch, _found("Preset quick", "stop", error.problem, error.remedy)]
+    counts = sorted({cell.cell.devices for cell in plan.cells})
+    devices = ", ".join(str(count) for count in counts)
+    return [torch, _found("Preset quick", "good", f"runs on {plan.accelerator} at {devices} devices")]
 
 
 def _gpus() -> dict[str, Any]:

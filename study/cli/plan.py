@@ -4,6 +4,7 @@ from collections import defaultdict
 
 import click
 
+from study.domain.errors import BadUsage
 from study.domain.study import Study
 from study.domain.trial import Plan
 
@@ -11,8 +12,9 @@ from study.domain.trial import Plan
 @click.command("plan", short_help="Show every cell, why cells are skipped, and the predicted time.")
 @click.argument("study", default="quick")
 @click.option("--blocks", type=click.IntRange(1, 1000), help="Repeats, in place of the study's own number.")
+@click.option("--only", metavar="GLOB", help="Show only the cells whose id matches, such as 'gpt*.train.*'.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole plan as one JSON document.")
-def command(study: str, blocks: int | None, as_json: bool) -> None:
+def command(study: str, blocks: int | None, only: str | None, as_json: bool) -> None:
     """Show what `study run STUDY` would do here. STUDY is a preset's name or a TOML file.
 
     Without STUDY it is the preset quick.
@@ -23,48 +25,69 @@ def command(study: str, blocks: int | None, as_json: bool) -> None:
 
         click.echo(msgspec.json.encode(plan).decode())
         return
-    for line in lines(decoded, plan):
+    require_match(plan, only)
+    for line in lines(decoded, plan, only):
         click.echo(line)
 
 
-def plan_here(wanted: str, blocks: int | None) -> tuple[Study, str, Plan]:
+def require_match(plan: Plan, only: str | None) -> None:
+    """Refuse a glob that fits no cell.
+
+    Raises:
+        BadUsage: no cell or trial of the plan matches `only`.
+    """
+    from study.lab.loop import matches
+
+    if only is not None and not any(matches(trial, only) for trial in plan.trials):
+        raise BadUsage(f"No cell of this study matches {only!r}.", "`study plan` shows the ids of all cells.")
+
+
+def plan_here(wanted: str, blocks: int | None, gpus: int | None = None) -> tuple[Study, str, Plan]:
     """The study called `wanted`, its text, and its plan on this machine.
+
+    `gpus` is the number of GPUs that torch can use, if the worker has told it already.
 
     Raises:
         BadInput: there is no such study, or it says what it cannot.
     """
     from study.lab.machine import describe_machine
-    from study.lab.nvml import gpus
+    from study.lab.visible import usable_gpus
     from study.planning import load_study, make_plan
 
     decoded, text = load_study(wanted)
-    cards = gpus()
-    cores = describe_machine(None, cards).usable_cpus
-    plan = make_plan(decoded, place=wanted, gpus=len(cards), cores=cores, blocks=blocks)
-    return decoded, text, plan
+    machine = describe_machine(None, ())
+    # two ranks on the two threads of one core would say little about two devices
+    cores = min(machine.cores, machine.usable_cpus)
+    found = usable_gpus() if gpus is None else gpus
+    return decoded, text, make_plan(decoded, place=wanted, gpus=found, cores=cores, blocks=blocks)
 
 
-def lines(study: Study, plan: Plan) -> list[str]:
-    """The plan in words, for a terminal of any kind."""
+def lines(study: Study, plan: Plan, only: str | None = None) -> list[str]:
+    """The plan in words, for a terminal of any kind; of its cells those that match `only`."""
+    from study.lab.loop import matches
+
+    trials = [trial for trial in plan.trials if matches(trial, only)]
+    chosen = {trial.cell_id for trial in trials}
+    cells = [cell for cell in plan.cells if cell.id in chosen]
     out = [
         study.title,
-        f"  {study.question}" if study.question else "",
+        *([f"  {study.question}"] if study.question else []),
         "",
         f"Here: accelerator {plan.accelerator}, {plan.devices_present} devices, {plan.cores_present} cores.",
-        f"{len(plan.cells)} cells, {plan.protocol.blocks} blocks, {len(plan.trials)} trials: {_time(plan)}.",
+        f"{many(len(cells), 'cell')}, {many(plan.protocol.blocks, 'block')}, {many(len(trials), 'trial')}: "
+        + _time(plan, len(trials)),
         "",
         "Cells:",
     ]
-    for cell in plan.cells:
+    for cell in cells:
         notes = [_seconds(cell.predicted_s)]
         if cell.oversubscribed:
             notes.append("more threads than cores")
         out.append(f"  {cell.id}  {', '.join(notes)}")
-    if plan.cells and all(cell.predicted_memory_bytes is None for cell in plan.cells):
-        reasons = sorted({cell.unknown["predicted_memory_bytes"] for cell in plan.cells})
-        out += ["", f"Memory: {'; '.join(reasons)}."]
+    if cells and all(cell.predicted_memory_bytes is None for cell in cells):
+        out += ["", "Memory is not predicted; a cell that does not fit is recorded as out of memory."]
     if plan.series:
-        out += ["", "Series, each compared with its first cell:"]
+        out += ["", "Series over device counts:"]
         out += [
             f"  {series.key}: {len(series.members)} device counts, {series.scaling} scaling"
             for series in plan.series
@@ -80,14 +103,24 @@ def lines(study: Study, plan: Plan) -> list[str]:
     return out
 
 
-def _time(plan: Plan) -> str:
+def _time(plan: Plan, trials: int) -> str:
+    """A lower bound: how long a step takes is known only once one has run."""
     if plan.predicted_s is None:
-        return f"time not predicted ({plan.unknown['predicted_s']})"
-    return f"about {duration(plan.predicted_s)}"
+        return f"time not predicted ({plan.unknown['predicted_s']})."
+    seconds = plan.predicted_s * trials / len(plan.trials)
+    return (
+        f"{duration(seconds)} or more (a window lasts at least {plan.protocol.window_s:g} s and "
+        f"{plan.protocol.min_steps} steps)."
+    )
 
 
 def _seconds(seconds: float | None) -> str:
-    return "time not predicted" if seconds is None else f"about {seconds:.1f} s a trial"
+    return "time not predicted" if seconds is None else f"{seconds:.1f} s a trial or more"
+
+
+def many(count: int, noun: str) -> str:
+    """A count with its noun, in the right number."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def duration(seconds: float) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from study.cli.plan import duration
+from study.cli.plan import duration, many
 from study.domain.event import Ended, Event, Started, TrialEnded, TrialStarted
 from study.domain.record import Failed, Interrupted, Measured, OutOfMemory, Record, Skipped, TimedOut
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 Tell = Callable[[Event], None]
 RECENT = 6
+DISTURBED = 0.10
+"""From this share of the processor in other hands on, the person waiting is told."""
 
 
 @contextmanager
@@ -26,9 +28,25 @@ def progress(folder: "RunFolder") -> Iterator[Tell]:
     """A function that shows events on stderr, as the terminal allows, until the block ends."""
     if sys.stderr.isatty():
         with _live(folder) as tell:
-            yield tell
+            yield _unless_deaf(tell)
     else:
-        yield _plain(folder)
+        yield _unless_deaf(_plain(folder))
+
+
+def _unless_deaf(tell: Tell) -> Tell:
+    """Nobody may be left to listen (`| head`, a lost terminal): the measuring goes on without words."""
+    deaf = False
+
+    def tell_or_not(event: Event) -> None:
+        nonlocal deaf
+        if deaf:
+            return
+        try:
+            tell(event)
+        except (OSError, ValueError):  # a closed pipe, a closed file
+            deaf = True
+
+    return tell_or_not
 
 
 def _plain(folder: "RunFolder") -> Tell:
@@ -85,6 +103,8 @@ class _View:
         if isinstance(event, TrialStarted):
             self._position, self._block, self._cell = event.position, event.block, event.cell_id
             self._left_s, self._since = event.left_s, self._clock()
+        elif isinstance(event, Started):
+            self._position, self._left_s = event.done + 1, event.predicted_s
         elif isinstance(event, TrialEnded):
             self._recent.append(event.record)
             self._left_s, self._since = event.left_s, self._clock()
@@ -103,19 +123,21 @@ class _View:
         left = None if self._left_s is None else max(0.0, self._left_s - (self._clock() - self._since))
         line = Table.grid(padding=(0, 2))
         line.add_row(
-            ProgressBar(total=self._total, completed=max(0, self._position - 1), width=32),
-            Text(f"trial {self._position} of {self._total}, block {self._block} of {self._blocks}"),
+            ProgressBar(total=self._total, completed=max(0, self._position - 1), width=24),
+            Text(f"{self._position}/{self._total}, block {self._block or 1}/{self._blocks}"),
             Text(_left(left)),
         )
         return Group(table, line, Text(f"now: {self._cell}" if self._cell else "", style="bold"))
 
 
 def _opening(folder: "RunFolder", event: Started) -> str:
-    left = event.trials - event.done
-    start = f"{folder.path}: {event.trials} trials"
-    resumed = f", {event.done} of them done before, {left} to go" if event.done else ""
-    time = f", about {duration(event.predicted_s)}" if event.predicted_s else ""
-    return f"{start}{resumed}{time}."
+    start = f"{folder.path}: {many(event.trials, 'trial')}"
+    done = f", {event.done} done before" if event.done else ""
+    if not event.chosen:
+        return f"{start}{done}; nothing left to do."
+    left = f", {event.chosen} to go" if event.chosen < event.trials else ""
+    time = f", {duration(event.predicted_s)} or more" if event.predicted_s else ""
+    return f"{start}{done}{left}{time}."
 
 
 def _left(seconds: float | None) -> str:
@@ -127,7 +149,7 @@ def result(record: Record) -> str:
     outcome = record.outcome
     match outcome:
         case Measured():
-            return _rate(outcome)
+            return _rate(outcome) + _disturbed(record)
         case OutOfMemory():
             return f"out of memory: {outcome.evidence}"
         case Failed():
@@ -140,9 +162,19 @@ def result(record: Record) -> str:
             return f"interrupted by {outcome.by}"
 
 
+def _disturbed(record: Record) -> str:
+    """A warning while something can still be done about it."""
+    share = record.surroundings.foreign_cpu_share
+    if share is None or share < DISTURBED:
+        return ""
+    return f" (other programs took {share:.0%} of the processor)"
+
+
 def _rate(measured: Measured) -> str:
     """Work over wall time, as a sign of life; the desk computes what is published."""
     readings = measured.readings
     wall_ns = max(r.window_end_ns for r in readings) - min(r.window_start_ns for r in readings)
     work = sum(r.work for r in readings)
-    return f"{work / wall_ns * 1e9:,.4g} {readings[0].work_unit}/s"
+    rate = work / wall_ns * 1e9
+    digits = f"{rate:,.0f}" if rate >= 1000 else f"{rate:.4g}"
+    return f"{digits} {readings[0].work_unit}/s"

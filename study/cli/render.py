@@ -42,13 +42,19 @@ def command(  # noqa: PLR0917  click hands over one argument an option
 ) -> int:
     """Make the site from the runs: HTML, Markdown, charts as SVG, tables as CSV.
 
-    RUN is the folder of a run; without it, every run of the archive. Same records, same bytes.
+    RUN is the folder of a run; without it, every run of the archive. A site holds the articles of one
+    call. Same records, same bytes.
     """
-    folders = _folders(runs_wanted, runs)
+    folders = [folder for folder in _folders(runs_wanted, runs) if any((folder / "trials").glob("*.json"))]
+    if not folders:
+        raise BadUsage("No run has a record yet, so there is nothing to render.", "`study run` makes some.")
+    _require_different(folders)
     items = [(article_of(folder), raw_files(folder)) for folder in folders]
     languages = tuple(part.strip() for part in lang.split(",") if part.strip())
     from study.press import publish
 
+    if runs_wanted and not check:
+        _require_no_loss(items, site, languages, templates, base_url)
     published = publish(
         items, site=site, languages=languages, templates=templates, base_url=base_url, check=check
     )
@@ -68,13 +74,16 @@ def command(  # noqa: PLR0917  click hands over one argument an option
         }
         click.echo(json.dumps(document, ensure_ascii=False))
         return 0
+    articles = "1 article" if len(items) == 1 else f"{len(items)} articles"
     click.echo(
-        f"{len(items)} articles; {len(published.changed)} files written, "
+        f"{articles}; {len(published.changed)} files written, "
         f"{len(published.unchanged)} unchanged, {len(published.removed)} removed."
     )
     for article, _ in items:
-        click.echo(f"  {article.title}: {site / 'studies' / article.path / 'index.html'}")
-    click.echo(f"Open {page.resolve().as_uri()}")
+        click.echo(
+            f"  {article.title}: {(site / 'studies' / article.path / 'index.html').resolve().as_uri()}"
+        )
+    click.echo(f"All of them: {page.resolve().as_uri()}")
     return 0
 
 
@@ -116,6 +125,39 @@ def _folders(wanted: Sequence[Path], runs: Path) -> list[Path]:
             raise BadUsage(f"{path}: there is no run there.", "`study list runs` shows the runs.")
         folders.append(folder)
     return folders
+
+
+def _require_different(folders: Sequence[Path]) -> None:
+    """Refuse two folders that hold the same run, such as a copy."""
+    from study.archive import load_run
+
+    seen: dict[tuple[str, str], Path] = {}
+    for folder in folders:
+        run = load_run(folder)
+        first = seen.setdefault((run.study.name, run.id), folder)
+        if first != folder:
+            raise BadUsage(f"{first} and {folder} hold the same run.", "Move one of them out of the archive.")
+
+
+def _require_no_loss(
+    items: list[tuple["Article", dict[str, bytes]]],
+    site: Path,
+    languages: tuple[str, ...],
+    templates: Path | None,
+    base_url: str | None,
+) -> None:
+    """Refuse to drop other runs' articles from a site in which somebody asked for one run's."""
+    from study.press import publish
+
+    changes = publish(
+        items, site=site, languages=languages, templates=templates, base_url=base_url, check=True
+    )
+    lost = [path for path in changes.removed if path.startswith("studies/") and path.endswith("/index.html")]
+    if lost:
+        raise BadUsage(
+            f"{site} holds {len(lost)} more pages, of runs that you did not name; they would be removed.",
+            "Render all runs with `study render`, or give another folder with --site.",
+        )
 
 
 def _checked(published: "Published", site: Path, *, as_json: bool) -> int:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from study.domain.machine import Machine, Software
     from study.domain.study import Study
     from study.domain.trial import Plan
+    from study.lab.stop import StopRequest
 
 ASK_ABOVE_S = 1800
 """A run that is predicted to take longer is confirmed on a terminal, unless --yes is given."""
@@ -53,32 +54,51 @@ def command(  # noqa: PLR0917  click hands over one argument an option
     Every attempt is stored under --runs when it ends. A run that was interrupted, or killed, goes on
     where it was when the same command is given again. Ctrl-C stops after storing what there is.
     """
-    from study.cli.plan import lines, plan_here
+    if dry_run and as_json:
+        raise click.UsageError("--dry-run measures nothing, so there is nothing for --json to tell.")
+    from study.cli.plan import lines, require_match
 
-    decoded, text, plan = plan_here(study, blocks)
+    decoded, text, plan, machine, software = _prepared(study, blocks, runs)
     _check_launcher(launcher)
-    _check_only(plan, only)
-    machine, software = _surroundings(plan, runs)
+    require_match(plan, only)
     if dry_run:
-        for line in lines(decoded, plan):
+        for line in lines(decoded, plan, only):
             click.echo(line)
         return 0
-    folder = _folder(
-        runs,
-        name=study,
-        study=decoded,
-        text=text,
-        plan=plan,
-        machine=machine,
-        software=software,
-        fresh=fresh,
-        launcher=launcher,
-    )
+    opening = _Opening(study, decoded, text, plan, machine, software, runs, fresh)
     if not yes and sys.stdin.isatty() and sys.stderr.isatty():
-        _confirm(folder)
-    with folder:
-        how = _conduct(folder, only=only, launcher=launcher)
+        _confirm(opening, only)
+    from study.lab.alone import alone_on_this_machine
+    from study.lab.stop import stop_on_signals
+
+    with alone_on_this_machine(), stop_on_signals() as stop, opening.folder() as folder:
+        how = _conduct(folder, only=only, launcher=launcher, stop=stop)
         return _report(folder, how, as_json=as_json)
+
+
+def _prepared(wanted: str, blocks: int | None, runs: Path) -> "tuple[Study, str, Plan, Machine, Software]":
+    """The study, its plan and the machine as the worker sees it; refused if it cannot run here.
+
+    The plan is made again if torch can use another number of GPUs than was guessed without it.
+    """
+    from study.cli.plan import plan_here
+    from study.lab.machine import describe_machine
+    from study.lab.nvml import survey
+    from study.lab.preflight import needs_torch, ready
+    from study.lab.probe import worker_facts
+    from study.lab.software import describe_software
+    from study.lab.visible import usable_gpus
+
+    guessed = usable_gpus()
+    decoded, text, plan = plan_here(wanted, blocks, guessed)
+    worker = worker_facts() if needs_torch(plan) else None
+    if worker is not None and (there := len(worker.devices.get("cuda", ()))) != guessed:
+        decoded, text, plan = plan_here(wanted, blocks, there)
+    ready(plan, worker, runs=runs)
+    seen = survey()
+    machine = describe_machine(worker, seen.devices)
+    software = describe_software(worker, seen.driver, plan=plan, why_no_driver=seen.reason)
+    return decoded, text, plan, machine, software
 
 
 def _check_launcher(launcher: str) -> None:
@@ -90,62 +110,66 @@ def _check_launcher(launcher: str) -> None:
         raise BadUsage(f'There is no launcher "{launcher}".', nearest(launcher, names, "launchers"))
 
 
-def _check_only(plan: "Plan", only: str | None) -> None:
-    from study.lab.loop import matches
+class _Opening:
+    """The run that is going to be opened: the unfinished one of this plan, or a new one."""
 
-    if only is not None and not any(matches(trial, only) for trial in plan.trials):
-        raise BadUsage(f"No cell of this study matches {only!r}.", "`study plan` shows the ids of all cells.")
+    def __init__(  # noqa: PLR0917  what a run is made of
+        self,
+        name: str,
+        study: "Study",
+        text: str,
+        plan: "Plan",
+        machine: "Machine",
+        software: "Software",
+        runs: Path,
+        fresh: bool,
+    ) -> None:
+        """Nothing is written yet; `name` is what the user typed, a preset's name or a path."""
+        from study.archive import resumable
+        from study.domain.run import RUN_SCHEMA, Run
+        from study.planning import preset_names
 
+        self._runs = runs
+        self._unfinished = None if fresh else resumable(runs, study.name, plan, machine, software)
+        self._new = Run(
+            schema=RUN_SCHEMA,
+            id="",
+            study=study,
+            study_text=text,
+            source="preset" if name in preset_names() else "file",
+            plan=plan,
+            machine=machine,
+            software=software,
+            sessions=(),
+            status="running",
+        )
 
-def _surroundings(plan: "Plan", runs: Path) -> tuple["Machine", "Software"]:
-    """The machine and its software, described; the plan is refused if it cannot run here."""
-    from study.lab.machine import describe_machine
-    from study.lab.nvml import survey
-    from study.lab.preflight import needs_torch, ready
-    from study.lab.probe import worker_facts
-    from study.lab.software import describe_software
+    def left_s(self, only: str | None) -> float | None:
+        """Predicted seconds of the trials that are still to come, null if one of them has no prediction."""
+        from study.archive import open_run
+        from study.lab.loop import matches
 
-    seen = survey()
-    worker = worker_facts() if needs_torch(plan) else None
-    ready(plan, worker, runs=runs)
-    machine = describe_machine(worker, seen.devices)
-    return machine, describe_software(worker, seen.driver, why_no_driver=seen.reason)
+        found = open_run(self._unfinished) if self._unfinished else None
+        plan, done = (found.run.plan, found.done()) if found else (self._new.plan, frozenset())
+        seconds = {cell.id: cell.predicted_s for cell in plan.cells}
+        coming = [seconds[t.cell_id] for t in plan.trials if t.id not in done and matches(t, only)]
+        known = [each for each in coming if each is not None]
+        return sum(known) if len(known) == len(coming) else None
 
+    def folder(self) -> "RunFolder":
+        """Its folder; a new one is made now."""
+        from study.archive import create_run, open_run
 
-def _folder(
-    runs: Path,
-    *,
-    name: str,
-    study: "Study",
-    text: str,
-    plan: "Plan",
-    machine: "Machine",
-    software: "Software",
-    fresh: bool,
-    launcher: str,
-) -> "RunFolder":
-    """The folder of the unfinished run of this plan, or of a new run; with a new session in it."""
-    from study.archive import create_run, open_run, resumable
-    from study.domain.run import RUN_SCHEMA, Run
-    from study.planning import preset_names
-
-    now = datetime.now(UTC)
-    unfinished = None if fresh else resumable(runs, study.name, plan, machine, software)
-    if unfinished is not None:
-        return open_run(unfinished)
-    run = Run(
-        schema=RUN_SCHEMA,
-        id="",
-        study=study,
-        study_text=text,
-        source="preset" if name in preset_names() else "file",
-        plan=plan,
-        machine=machine,
-        software=software,
-        sessions=(_session(launcher, now),),
-        status="running",
-    )
-    return create_run(runs, run, now=now)
+        if self._unfinished is not None:
+            folder = open_run(self._unfinished)
+            if folder.run.study_text != self._new.study_text:
+                click.echo(
+                    "The study file differs from the unfinished run's in what is not measured (such as the "
+                    "title); the run keeps its own. --fresh starts a new one.",
+                    err=True,
+                )
+            return folder
+        return create_run(self._runs, self._new, now=datetime.now(UTC))
 
 
 def _session(launcher: str, now: datetime) -> Any:
@@ -162,15 +186,15 @@ def _session(launcher: str, now: datetime) -> Any:
     )
 
 
-def _confirm(folder: "RunFolder") -> None:
+def _confirm(opening: _Opening, only: str | None) -> None:
     from study.cli.plan import duration
 
-    predicted = folder.run.plan.predicted_s
+    predicted = opening.left_s(only)
     if predicted is not None and predicted > ASK_ABOVE_S:
         click.confirm(f"This will take about {duration(predicted)}. Go on?", abort=True, err=True)
 
 
-def _conduct(folder: "RunFolder", *, only: str | None, launcher: str) -> str:
+def _conduct(folder: "RunFolder", *, only: str | None, launcher: str, stop: "StopRequest") -> str:
     """Run the trials that are not done; the session's end and the run's status are stored."""
     import importlib
 
@@ -179,7 +203,6 @@ def _conduct(folder: "RunFolder", *, only: str | None, launcher: str) -> str:
     from study.lab.clock import Clock
     from study.lab.loop import conduct
     from study.lab.preflight import needs_torch
-    from study.lab.stop import stop_on_signals
 
     plan = folder.run.plan
     done = folder.done()
@@ -188,7 +211,6 @@ def _conduct(folder: "RunFolder", *, only: str | None, launcher: str) -> str:
     try:
         shelf = importlib.import_module(module_names("launchers")[launcher])
         with (
-            stop_on_signals() as stop,
             progress(folder) as tell,
             shelf.launcher(stop=stop, torch=needs_torch(plan)) as started,
         ):
@@ -203,19 +225,15 @@ def _conduct(folder: "RunFolder", *, only: str | None, launcher: str) -> str:
                 clock=Clock(),
                 only=only,
             )
-    except KeyboardInterrupt:
+    except KeyboardInterrupt:  # while the ranks' server was starting, or a second Ctrl-C
         how = "interrupted"
-        raise
     finally:
         _close_session(folder, how)
     return how
 
 
 def _open_session(folder: "RunFolder", launcher: str) -> None:
-    """A resumed run gets a session of its own; what an earlier, killed one left open stays open."""
-    first = folder.run.sessions[-1]
-    if first.end == "running" and len(folder.run.sessions) == 1 and not folder.attempts():
-        return
+    """Every session is its own; what an earlier, killed one left open stays open."""
     sessions = (*folder.run.sessions, _session(launcher, datetime.now(UTC)))
     folder.update(msgspec.structs.replace(folder.run, sessions=sessions, status="running"))
 
@@ -231,6 +249,7 @@ def _close_session(folder: "RunFolder", how: str) -> None:
 def _report(folder: "RunFolder", how: str, *, as_json: bool) -> int:
     """Say what there is now, and give the exit code."""
     from study.archive import load_records
+    from study.cli.plan import many
 
     newest = {record.trial: record for record in load_records(folder.path)}
     counts: dict[str, int] = {}
@@ -252,9 +271,11 @@ def _report(folder: "RunFolder", how: str, *, as_json: bool) -> int:
         click.echo(msgspec.json.encode(document).decode())
         return code
     words = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in sorted(counts.items()))
-    click.echo(f"{folder.path}: {how}; of {trials} trials {words or 'none ran'}.")
-    if how == "interrupted" or folder.run.status != "complete":
+    click.echo(f"{folder.path}: {how}; of {many(trials, 'trial')} {words or 'none ran'}.")
+    if how == "interrupted":
         click.echo("The same command goes on where this one stopped.")
+    elif folder.run.status != "complete":
+        click.echo("The trials that --only left out are still to come; without it, the run goes on.")
     if failed:
         click.echo("The failed trials are recorded with their reasons; the article lists them.")
     click.echo(f"Now make the page: {_render_hint(folder)}")

@@ -1,57 +1,94 @@
-"""`study validate`: reads every file of the archive and names what is damaged."""
+"""`study validate`: reads every file of the archive and names what is damaged or missing."""
 
+from collections import defaultdict
 from pathlib import Path
 
 import click
 
-from study.domain.errors import BadArchive, StudyError
+from study.domain.errors import BadUsage, StudyError
+from study.domain.record import Record
+from study.domain.run import Run
 
 
-@click.command("validate", short_help="Check every file of the archive: schema, hashes, names.")
+@click.command("validate", short_help="Check every file of the archive: schema, hashes, plan.")
 @click.argument("path", type=click.Path(path_type=Path), default=Path("runs"))
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 def command(path: Path, as_json: bool) -> int:
-    """Check the archive at PATH (by default runs): an archive, or the folder of one run."""
+    """Check the archive at PATH (by default runs): an archive, or the folder of one run.
+
+    Exit code 2 if anything is wrong. Half-written files of a killed run are no fault; they are listed.
+    """
     from study.archive import find_runs
 
     folders = [path] if (path / "run.json").is_file() else find_runs(path)
     if not folders:
-        raise BadArchive(
-            str(path), "there is no run there", "Give the archive's folder; `study run` makes one."
-        )
+        raise BadUsage(f"{path}: there is no run there.", "Give the archive's folder; `study run` makes one.")
     problems = [problem for folder in folders for problem in _problems(folder)]
+    leftovers = [str(left) for folder in folders for left in sorted(folder.rglob(".*.tmp"))]
     if as_json:
         import json
 
-        click.echo(json.dumps({"runs": len(folders), "problems": problems}, ensure_ascii=False))
+        document = {"runs": len(folders), "problems": problems, "leftovers": leftovers}
+        click.echo(json.dumps(document, ensure_ascii=False))
     else:
         for problem in problems:
             click.echo(problem)
-        click.echo(f"{len(folders)} runs read, {len(problems)} problems.")
+        for left in leftovers:
+            click.echo(f"{left}: left half-written by a killed run; the next `study run` clears it away")
+        runs = "1 run" if len(folders) == 1 else f"{len(folders)} runs"
+        click.echo(f"{runs} read; {len(problems) or 'no'} problem{'' if len(problems) == 1 else 's'}.")
     return 2 if problems else 0
 
 
 def _problems(folder: Path) -> list[str]:
-    """One sentence for each damaged file, and for each record that the plan does not know."""
+    """One sentence for each fault of one run."""
     from study.archive import load_run
     from study.archive.encoding import decode_record
     from study.archive.reading import trial_file
 
     try:
-        planned = {trial.id: trial for trial in load_run(folder).plan.trials}
+        run = load_run(folder)
     except StudyError as error:
-        return [error.problem]
-    found = []
-    for path in sorted((folder / "trials").glob("*")):
+        return [f"{error.problem}. {error.remedy}"]
+    found, records = [], []
+    for path in sorted((folder / "trials").glob("*.json")):
         try:
             record = decode_record(path)
         except StudyError as error:
-            found.append(error.problem)
+            found.append(f"{error.problem}. {error.remedy}")
             continue
         if path.name != trial_file(record):
             found.append(f"{path}: the record in it belongs to {trial_file(record)}")
-        elif record.trial not in planned:
-            found.append(f"{path}: the plan of this run has no such trial")
-        elif planned[record.trial].cell_id != record.cell_id:
-            found.append(f"{path}: its cell is not the one that was planned for this trial")
+        else:
+            records.append(record)
+    return [*found, *_against_the_plan(folder, run, records)]
+
+
+def _against_the_plan(folder: Path, run: Run, records: list[Record]) -> list[str]:
+    """What the records say against what was planned."""
+    trials = {trial.id: trial for trial in run.plan.trials}
+    cells = {planned.id: planned.cell for planned in run.plan.cells}
+    attempts: dict[str, list[int]] = defaultdict(list)
+    found = []
+    for record in records:
+        attempts[record.trial].append(record.attempt)
+        place = f"{folder}: {record.trial}"
+        trial = trials.get(record.trial)
+        if trial is None:
+            found.append(f"{place}: the plan of this run has no such trial")
+        elif (record.order, record.block, record.cell_id, record.seed) != (
+            trial.order,
+            trial.block,
+            trial.cell_id,
+            trial.seed,
+        ) or record.cell != cells[trial.cell_id]:
+            found.append(f"{place}: it is not the trial that was planned under this name")
+    for name, numbers in sorted(attempts.items()):
+        if sorted(numbers) != list(range(1, len(numbers) + 1)):
+            found.append(f"{folder}: {name}: an attempt before the last one has no record")
+    if run.status == "complete":
+        found += [
+            f"{folder}: {name}: the run is complete, and this trial has no record"
+            for name in sorted(trials.keys() - attempts.keys())
+        ]
     return found

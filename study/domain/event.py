@@ -7,10 +7,11 @@ from study.domain.record import Record
 
 
 class Started(Fact, frozen=True, kw_only=True, tag_field="kind", tag="started"):
-    """The run begins: trials in all, already done, predicted seconds for the rest."""
+    """The run begins: trials in all, those done before, those chosen now, predicted seconds for these."""
 
     trials: int
     done: int
+    chosen: int
     predicted_s: float | None
 
 

@@ -36,7 +36,11 @@ class Machine(Fact, frozen=True, kw_only=True):
 
 
 class Software(Fact, frozen=True, kw_only=True):
-    """Versions of everything that a result depends on."""
+    """Versions of everything that a result depends on.
+
+    `measuring_sha256` is the hash of the source files that measure: domain, lab and worker of this
+    package, and every planned workload and strategy that comes from elsewhere.
+    """
 
     study: str
     python: str
@@ -49,6 +53,7 @@ class Software(Fact, frozen=True, kw_only=True):
     packages: dict[str, str]
     study_commit: str | None
     study_dirty: bool | None
+    measuring_sha256: str
     unknown: dict[str, str] = {}
 
 

@@ -24,7 +24,8 @@ class Session(Fact, frozen=True, kw_only=True):
 class Run(Fact, frozen=True, kw_only=True):
     """A run: its study as decoded and as text, the plan, the machine, the software, its sessions.
 
-    `source` says whether the study came with the package or from a file of the user's.
+    `source` says whether the study came with the package or from a file of the user's. Sessions and
+    status change as the run goes on; `content_sha256` covers everything else, as JSON with sorted keys.
     """
 
     schema: int
@@ -37,3 +38,4 @@ class Run(Fact, frozen=True, kw_only=True):
     software: Software
     sessions: tuple[Session, ...]
     status: Literal["running", "complete", "partial"]
+    content_sha256: str = ""

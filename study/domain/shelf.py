@@ -10,7 +10,7 @@ import ast
 import importlib.metadata
 import importlib.util
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 import msgspec
 
@@ -31,10 +31,16 @@ SHELVES: dict[str, str] = {
 
 
 class TaskFacts(Fact, frozen=True, kw_only=True):
-    """What a workload does under one task: its unit of work, its options with their defaults."""
+    """What a workload does under one task: its unit of work, its options with their defaults.
+
+    `ranges` gives the least and the largest value of an option. `fits` says which options together may
+    not exceed a dimension of the size: `{"context": ("prompt", "generate")}`.
+    """
 
     unit: str
     options: dict[str, Level] = {}
+    ranges: dict[str, tuple[float, float]] = {}
+    fits: dict[str, tuple[str, ...]] = {}
 
 
 class WorkloadFacts(Fact, frozen=True, kw_only=True):
@@ -84,7 +90,16 @@ class PageFacts(Fact, frozen=True, kw_only=True):
     rank: int
 
 
-Kind = Literal["workloads", "strategies", "accelerators", "launchers", "findings", "figures"]
+KINDS: dict[str, type[Fact]] = {
+    "workloads": WorkloadFacts,
+    "strategies": StrategyFacts,
+    "accelerators": AcceleratorFacts,
+    "launchers": LauncherFacts,
+    "findings": PageFacts,
+    "figures": PageFacts,
+}
+"""What the files of each shelf state."""
+
 F = TypeVar("F", bound=Fact)
 
 
@@ -104,9 +119,12 @@ def source_of(module: str) -> Path:
     """The file of a module, found without importing it if it is ours."""
     if module.startswith("study."):
         return PACKAGE.joinpath(*module.split(".")[1:]).with_suffix(".py")
-    spec = importlib.util.find_spec(module)
+    try:
+        spec = importlib.util.find_spec(module)
+    except (ImportError, ValueError) as error:
+        raise BadShelfFile(module, f"its entry point leads nowhere: {error}") from error
     if spec is None or spec.origin is None:
-        raise BadShelfFile(module, "the module is not installed")
+        raise BadShelfFile(module, "its entry point leads nowhere: there is no such module")
     return Path(spec.origin)
 
 
@@ -117,7 +135,10 @@ def facts(shelf: str, name: str, kind: type[F]) -> F:
         BadShelfFile: the file has no literal `FACTS`, or one that does not fit `kind`.
     """
     module = module_names(shelf)[name]
-    tree = ast.parse(source_of(module).read_text(encoding="utf-8"))
+    try:
+        tree = ast.parse(source_of(module).read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError) as error:
+        raise BadShelfFile(module, f"it cannot be read as Python: {error}") from error
     for node in tree.body:
         if not isinstance(node, ast.Assign | ast.AnnAssign):
             continue

@@ -10,8 +10,8 @@ Task = Literal["train", "infer", "check"]
 Scaling = Literal["strong", "weak"]
 
 Slug = Annotated[str, Meta(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
-Positive = Annotated[int, Meta(ge=1)]
-Seconds = Annotated[float, Meta(ge=0)]
+Positive = Annotated[int, Meta(ge=1, le=2**31 - 1)]
+Seconds = Annotated[float, Meta(ge=0, le=86_400)]
 
 
 class Protocol(Fact, frozen=True, kw_only=True):
@@ -22,13 +22,13 @@ class Protocol(Fact, frozen=True, kw_only=True):
     """
 
     blocks: Annotated[int, Meta(ge=1, le=1000)] = 5
-    warmup_steps: Annotated[int, Meta(ge=1)] = 5
+    warmup_steps: Positive = 5
     warmup_s: Seconds = 0.4
-    window_s: Annotated[float, Meta(gt=0)] = 1.6
+    window_s: Annotated[float, Meta(gt=0, le=86_400)] = 1.6
     window_steps: Positive | None = None
-    min_steps: Annotated[int, Meta(ge=2)] = 10
+    min_steps: Annotated[int, Meta(ge=2, le=2**31 - 1)] = 10
     settle_s: Seconds = 0.0
-    time_limit_s: Annotated[float, Meta(gt=0)] = 60.0
+    time_limit_s: Annotated[float, Meta(gt=0, le=86_400)] = 60.0
     margin: Annotated[float, Meta(gt=0, lt=0.5)] = 0.02
     seed: Annotated[int, Meta(ge=0, lt=2**32)] | None = None
 
@@ -37,7 +37,8 @@ class Matrix(Fact, frozen=True, kw_only=True):
     """One product of factors. Every field that takes a list is a factor; a lone value is one level.
 
     `batch` is the global batch under strong scaling and the batch per device under weak scaling.
-    `devices = "auto"` stands for those of 1, 2 and 4 that the machine has.
+    `devices = "auto"` stands for every power of two that the machine has, and for all that it has; on the
+    cpu for at most four ranks.
     """
 
     workload: str
@@ -54,7 +55,10 @@ class Matrix(Fact, frozen=True, kw_only=True):
 
 
 class Exclude(Fact, frozen=True, kw_only=True):
-    """Cells left out on purpose: those whose factors equal every entry of `where`, with the reason."""
+    """Cells left out on purpose: those whose factors equal every entry of `where`, with the reason.
+
+    `batch` in `where` is the batch as the matrix writes it: of each device under weak scaling.
+    """
 
     where: dict[str, Level]
     because: Annotated[str, Meta(min_length=1)]

@@ -15,8 +15,17 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
-from multiprocessing import connection, context, forkserver, popen_forkserver, process, reduction, util
+from collections.abc import Callable, Iterator, Sequence
+from multiprocessing import (
+    connection,
+    context,
+    forkserver,
+    popen_forkserver,
+    process,
+    reduction,
+    resource_tracker,
+    util,
+)
 from pathlib import Path
 from typing import Any
 
@@ -92,6 +101,18 @@ def _close(*descriptors: int) -> None:
         os.close(descriptor)
 
 
+@contextlib.contextmanager
+def _deaf_to_ctrl_c() -> Iterator[None]:
+    """A child made inside inherits a blocked SIGINT: Ctrl-C goes to the whole terminal and is meant for
+    the run, which ends its children itself; a server that is still importing would print a traceback."""
+    resource_tracker.ensure_running()  # which unblocks SIGINT when it starts, so it starts before
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 class RankServer:
     """A forkserver of our own. Use `start` before the first `fork`, and `close` at the end.
 
@@ -114,7 +135,7 @@ class RankServer:
         if self._alive():
             return
         try:
-            with only_allowed(self.sys_path):
+            with only_allowed(self.sys_path), _deaf_to_ctrl_c():
                 self._server.ensure_running()
             first = self.fork(stay_ready, None)
             self.wait_for(first.sentinel)

@@ -50,7 +50,8 @@ def conduct(
     chosen = [trial for trial in undone if matches(trial, only)]
     pace = _Pace(cells, plan.protocol.settle_s)
     finished = len(plan.trials) - len(undone)
-    tell(Started(trials=len(plan.trials), done=finished, predicted_s=pace.left_s(chosen)))
+    predicted_s = pace.left_s(chosen)
+    tell(Started(trials=len(plan.trials), done=finished, chosen=len(chosen), predicted_s=predicted_s))
     for index, trial in enumerate(chosen):
         if stop.requested:
             break

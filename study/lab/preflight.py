@@ -32,7 +32,7 @@ def ready(plan: Plan, worker: WorkerFacts | None, *, runs: Path) -> None:
             raise NotReady("This plan needs PyTorch, which is not here.", _install())
         check_torch(worker.torch)
     if worker is not None:
-        _check_devices(plan, worker)
+        check_devices(plan, worker)
     elif plan.accelerator != "cpu":
         raise NotReady(
             f"This plan runs on `{plan.accelerator}`, and without PyTorch nothing can use it.", _install()
@@ -55,8 +55,14 @@ def check_torch(version: str) -> None:
         raise NotReady(f"PyTorch {version} is too old, or of an unknown version.", _install())
 
 
-def _check_devices(plan: Plan, worker: WorkerFacts) -> None:
-    """On `cpu` a device is a rank, of which there may be more than cores; elsewhere it is a thing."""
+def check_devices(plan: Plan, worker: WorkerFacts) -> None:
+    """Refuse a plan whose devices torch cannot use here.
+
+    On `cpu` a device is a rank, of which there may be more than cores; elsewhere it is a thing.
+
+    Raises:
+        NotReady: the accelerator or some of its devices are not there.
+    """
     usable = worker.devices.get(plan.accelerator)
     if usable is None:
         works = ", ".join(f"`{name}`" for name in sorted(worker.devices)) or "none"

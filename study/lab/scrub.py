@@ -64,6 +64,7 @@ TERMINAL = re.compile(
     r"|\x1b\[[0-?]*[ -/]*[@-~]"  # colours, cursor
     r"|\x1b[ -/]*[0-~]"  # the short ones
 )
+TOO_LONG = re.compile(r"([^\n]{2000})[^\n]+")
 OVERWRITTEN = re.compile(r"[^\n]*\r(?=[^\r\n])")
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
@@ -83,7 +84,7 @@ RULES: tuple[tuple[str, str], ...] = (
     ),
     (rf"(?i)\b({PASSWORD}{ASSIGNED})(?!<secret>)[^\s\"',;&]+", r"\1<secret>"),
     # an option with its value in the next word
-    (rf"(?i)(--?(?:[a-z0-9]+-)*(?:{KEYWORD}|{PASSWORD})\s+)(?![-<])\S+", r"\1<secret>"),
+    (rf"(?i)(--?(?:[a-z0-9]{{1,40}}-){{0,6}}(?:{KEYWORD}|{PASSWORD})\s+)(?![-<])\S+", r"\1<secret>"),
     (r"\b[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}\b", "<e-mail>"),
     # addresses only where a program writes them as such: four numbers with dots may be a version
     (r"\[(?!127\.)\d{1,3}(?:\.\d{1,3}){3}\]", "[<address>]"),
@@ -101,6 +102,8 @@ def scrub(text: str, who: Identity) -> str:
     """
     text = TERMINAL.sub("", text).replace("\r\n", "\n")
     text = CONTROL.sub("", OVERWRITTEN.sub("", text))
+    # some patterns take time with the square of a line's length; nobody reads lines that long
+    text = TOO_LONG.sub(r"\1…", text)
     for folder in who.folders:
         text = re.sub(rf"(?<![\w./]){re.escape(folder)}/", "", text)
     if who.home not in ("", "/"):

@@ -1,5 +1,6 @@
 """Versions of everything that a result depends on, and the state of the code that made it."""
 
+import hashlib
 import platform
 import re
 import subprocess
@@ -8,6 +9,8 @@ from pathlib import Path
 
 import study
 from study.domain.machine import Software, WorkerFacts
+from study.domain.shelf import module_names, source_of
+from study.domain.trial import Plan
 
 PACKAGE = Path(study.__file__).resolve().parent
 GIT_LIMIT_S = 10.0
@@ -17,7 +20,12 @@ NEEDED_BY_TORCH = re.compile(r"^(?:nvidia-|triton|pytorch-triton|intel-|mkl|torc
 
 
 def describe_software(
-    worker: WorkerFacts | None, driver: str | None, *, why_no_driver: str = "", package: Path = PACKAGE
+    worker: WorkerFacts | None,
+    driver: str | None,
+    *,
+    plan: Plan | None = None,
+    why_no_driver: str = "",
+    package: Path = PACKAGE,
 ) -> Software:
     """Versions now. `worker` is null where torch is missing; `driver` comes from `nvml.survey`.
 
@@ -45,8 +53,27 @@ def describe_software(
         packages=_packages(),
         study_commit=commit,
         study_dirty=dirty,
+        measuring_sha256=measuring_hash(plan, package),
         unknown=unknown,
     )
+
+
+def measuring_hash(plan: Plan | None, package: Path = PACKAGE) -> str:
+    """SHA-256 over the source files that measure the plan, each with its name."""
+    files = {
+        f"study/{path.relative_to(package)}": path
+        for room in ("domain", "lab", "worker")
+        for path in sorted((package / room).rglob("*.py"))
+    }
+    for planned in plan.cells if plan else ():
+        for shelf, name in (("workloads", planned.cell.workload), ("strategies", planned.cell.strategy)):
+            module = module_names(shelf)[name]
+            if not module.startswith("study."):
+                files[module] = source_of(module)
+    total = hashlib.sha256()
+    for name, path in sorted(files.items()):
+        total.update(name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    return total.hexdigest()
 
 
 def _packages() -> dict[str, str]:

@@ -14,6 +14,8 @@ from study.domain.study import Exclude, Matrix, Scaling, Study
 from study.domain.trial import Cell
 from study.planning.study_file import nearest
 
+LARGEST_OPTION = 1e12
+
 MOST_CPU_DEVICES = 4
 """`devices = "auto"` stops here on the cpu accelerator: more ranks say little about a machine's cards."""
 
@@ -43,14 +45,14 @@ def candidates(study: Study, shelves: Shelves, accelerator: str, devices: int, p
         BadStudyFile: a matrix names what is on no shelf, or an exclusion fits no cell.
     """
     found: list[Candidate] = []
-    _check_exclusions(study, place)
     for index, matrix in enumerate(study.matrix):
-        where = f"{place}: matrix[{index}]"
-        _check_names(matrix, shelves, accelerator, where)
+        _check_names(matrix, shelves, f"{place}: matrix[{index}]")
+    _check_exclusions(study, shelves, place)
+    for matrix in study.matrix:
         for cell, level in _product(matrix, shelves.workloads[matrix.workload], accelerator, devices):
             reason = _impossible(cell, matrix, level, shelves, devices)
             for rule in study.exclude:
-                if _fits(rule, cell):
+                if _fits(rule, cell, level):
                     reason = reason or rule.because
             found.append(
                 Candidate(
@@ -149,21 +151,43 @@ def _impossible(cell: Cell, matrix: Matrix, level: int, shelves: Shelves, presen
         f"It needs {cell.devices} devices; this machine has {present}.": (
             cell.accelerator != "cpu" and cell.devices > present
         ),
+        f"The accelerator {cell.accelerator} has no precision {cell.precision}.": (
+            cell.precision not in shelves.accelerators[cell.accelerator].precisions
+        ),
+        **_out_of_bounds(cell, workload),
     }
     return next((reason for reason, holds in reasons.items() if holds), "")
 
 
-def _fits(rule: Exclude, cell: Cell) -> bool:
-    return all(_factor(cell, key) == value for key, value in rule.where.items())
+def _out_of_bounds(cell: Cell, workload: WorkloadFacts) -> dict[str, bool]:
+    """Sentences on options that the workload, or this size of it, cannot take."""
+    task, size = workload.tasks[cell.task], workload.sizes[cell.size]
+    found = {}
+    for option, (least, most) in task.ranges.items():
+        value = float(cell.options[option])
+        found[f"The option {option} is {value:g}; it may lie between {least:g} and {most:g}."] = not (
+            least <= value <= most
+        )
+    for dimension, together in task.fits.items():
+        total, room = sum(int(cell.options[option]) for option in together), int(size[dimension])
+        found[f"{' and '.join(together)} come to {total}; {dimension} of size {cell.size} is {room}."] = (
+            total > room
+        )
+    return found
 
 
-def _factor(cell: Cell, key: str) -> object:
+def _fits(rule: Exclude, cell: Cell, batch_level: int) -> bool:
+    return all(_factor(cell, key, batch_level) == value for key, value in rule.where.items())
+
+
+def _factor(cell: Cell, key: str, batch_level: int) -> object:
+    """A factor as the study file writes it: the batch is the matrix's, not the global one."""
     if key.startswith("options."):
         return cell.options.get(key.removeprefix("options."))
-    return getattr(cell, key, None)
+    return batch_level if key == "batch" else getattr(cell, key, None)
 
 
-def _check_names(matrix: Matrix, shelves: Shelves, accelerator: str, where: str) -> None:
+def _check_names(matrix: Matrix, shelves: Shelves, where: str) -> None:
     if matrix.workload not in shelves.workloads:
         raise BadStudyFile(
             f"{where}.workload",
@@ -180,10 +204,7 @@ def _check_names(matrix: Matrix, shelves: Shelves, accelerator: str, where: str)
     allowed: dict[str, tuple[Iterable[str], str]] = {
         "size": (workload.sizes, f"sizes of {matrix.workload}"),
         "strategy": (shelves.strategies, "strategies"),
-        "precision": (
-            [p for p in workload.precisions if p in shelves.accelerators[accelerator].precisions],
-            f"precisions of {matrix.workload} on {accelerator}",
-        ),
+        "precision": (workload.precisions, f"precisions of {matrix.workload}"),
     }
     for key, (names, what) in allowed.items():
         _check_levels(where, key, _levels(getattr(matrix, key)), list(names), what)
@@ -202,8 +223,12 @@ def _check_names(matrix: Matrix, shelves: Shelves, accelerator: str, where: str)
             raise BadStudyFile(
                 f"{where}.variant", f"{level!r} is not a label", "Use a to z, 0 to 9 and -, at most 24."
             )
-    for key in ("size", "strategy", "precision", "variant", "batch", "devices"):
-        levels = _levels(getattr(matrix, key))
+    lists = {
+        key: getattr(matrix, key) for key in ("size", "strategy", "precision", "variant", "batch", "devices")
+    }
+    lists |= {f"options.{key}": value for key, value in matrix.options.items()}
+    for key, value in lists.items():
+        levels = _levels(value)
         if not levels:
             raise BadStudyFile(f"{where}.{key}", "an empty list has no levels", "Name at least one level.")
         if len(set(levels)) < len(levels):
@@ -227,24 +252,42 @@ def _check_option(where: str, level: Level, default: Level) -> None:
             f"expected {type(default).__name__}, got {type(level).__name__}",
             f"Write a value like {default!r}.",
         )
-    if isinstance(level, int | float) and not isinstance(level, bool) and level < 0:
-        raise BadStudyFile(where, "it is below zero", f"Write a value like {default!r}.")
+    if isinstance(level, int | float) and not isinstance(level, bool) and not 0 <= level < LARGEST_OPTION:
+        raise BadStudyFile(
+            where,
+            f"{level} does not lie between 0 and {LARGEST_OPTION:g}",
+            f"Write a value like {default!r}.",
+        )
 
 
-def _check_exclusions(study: Study, place: str) -> None:
+def _check_exclusions(study: Study, shelves: Shelves, place: str) -> None:
     """An exclusion names factors, and levels that some matrix has.
 
-    Device counts and options are not checked: which of them occur depends on the machine.
+    Of numbers only the type is checked: which of them occur depends on the machine.
     """
     factors = [name for name in Cell.__struct_fields__ if name != "options"]
     for number, rule in enumerate(study.exclude):
         where = f"{place}: exclude[{number}].where"
         for key, value in rule.where.items():
             if key.startswith("options."):
+                options = {
+                    name for m in study.matrix for name in shelves.workloads[m.workload].tasks[m.task].options
+                }
+                option = key.removeprefix("options.")
+                if option not in options:
+                    raise BadStudyFile(
+                        f"{where}.{key}",
+                        "no matrix of this study has this option",
+                        nearest(option, options, "options"),
+                    )
                 continue
             if key not in factors:
                 raise BadStudyFile(
                     f"{where}.{key}", "there is no such factor", nearest(key, factors, "factors")
+                )
+            if key in ("devices", "batch", "threads_per_device", "nodes") and type(value) is not int:
+                raise BadStudyFile(
+                    f"{where}.{key}", f"{value!r} is no whole number", f"Write {key} = 2, for example."
                 )
             if key in ("workload", "size", "task", "strategy", "precision", "variant"):
                 named = {str(level) for m in study.matrix for level in _levels(getattr(m, key))}

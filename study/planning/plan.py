@@ -6,7 +6,7 @@ import secrets
 
 import msgspec
 
-from study.domain.errors import BadStudyFile
+from study.domain.errors import BadStudyFile, NotReady
 from study.domain.shelf import AcceleratorFacts, StrategyFacts, WorkloadFacts, all_facts
 from study.domain.study import Protocol, Study
 from study.domain.trial import Plan, PlannedCell, PlannedTrial, SkippedCell
@@ -28,16 +28,23 @@ def make_plan(
 ) -> Plan:
     """The plan of `study` on a machine with `gpus` GPUs and `cores` usable CPU cores.
 
-    `place` names the study file in errors. `blocks` replaces the protocol's number of blocks. The
+    `cores` are physical cores: two ranks on one core say little about two devices. `place` names the
+    study file in errors. `blocks` replaces the protocol's number of blocks. The
     order comes from the protocol's seed, or from a fresh one, which the plan keeps.
 
     Raises:
         BadStudyFile: the study names what is on no shelf, or no cell of it can run here.
+        NotReady: the study asks for an accelerator of which there is no device here.
     """
     shelves = shelves or read_shelves()
     protocol = _settled(study.protocol, blocks)
     accelerator = _accelerator(study, shelves, gpus, place)
     present = cores if accelerator == "cpu" else gpus
+    if present < 1:
+        raise NotReady(
+            f"The study asks for the accelerator {accelerator}, and there is no such device here.",
+            'Set accelerator = "auto" or "cpu" in the study, or look with `study check` what is missing.',
+        )
     found = candidates(study, shelves, accelerator, present, place)
     runnable = _unique([c for c in found if not c.reason])
     if not runnable:
@@ -50,6 +57,7 @@ def make_plan(
             "Take fewer levels or fewer blocks.",
         )
     cells = tuple(_planned(c, protocol, shelves, cores) for c in runnable)
+    _check_time_limit(cells, protocol, place)
     series = tuple(all_series([c for c in found if not c.reason]))
     seconds = [cell.predicted_s for cell in cells if cell.predicted_s is not None]
     whole = len(seconds) == len(cells)
@@ -86,13 +94,25 @@ def read_shelves() -> Shelves:
     )
 
 
+def _check_time_limit(cells: tuple[PlannedCell, ...], protocol: Protocol, place: str) -> None:
+    """Refuse a plan whose trials cannot end before they are ended."""
+    longest = max((cell.predicted_s - protocol.settle_s for cell in cells if cell.predicted_s), default=0.0)
+    if longest > protocol.time_limit_s:
+        raise BadStudyFile(
+            f"{place}: protocol.time_limit_s",
+            f"a trial takes about {longest:g} s and would be ended after {protocol.time_limit_s:g} s",
+            "Raise the limit to several times that, or shorten the window.",
+        )
+
+
 def _settled(protocol: Protocol, blocks: int | None) -> Protocol:
     return protocol if blocks is None else msgspec.structs.replace(protocol, blocks=blocks)
 
 
 def _accelerator(study: Study, shelves: Shelves, gpus: int, place: str) -> str:
     if study.accelerator == "auto":
-        return "cuda" if gpus else "cpu"
+        known = [shelves.workloads[m.workload] for m in study.matrix if m.workload in shelves.workloads]
+        return "cuda" if gpus and any(workload.needs_torch for workload in known) else "cpu"
     if study.accelerator not in shelves.accelerators:
         raise BadStudyFile(
             f"{place}: accelerator",

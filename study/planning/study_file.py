@@ -11,10 +11,17 @@ import msgspec
 
 from study.domain.errors import BadStudyFile, BadUsage
 from study.domain.fact import Fact
-from study.domain.study import Exclude, Matrix, Protocol, Study
+from study.domain.study import Exclude, Matrix, Protocol, Scaling, Study, Task
 
 PRESETS = Path(__file__).parent / "presets"
 LARGEST_FILE_BYTES = 1_000_000
+
+ALLOWED: dict[str, tuple[str, ...]] = {
+    "task": typing.get_args(Task),
+    "scaling": typing.get_args(Scaling),
+    "devices": ("auto",),
+}
+"""Keys that take one of few words."""
 
 
 def preset_names() -> list[str]:
@@ -42,11 +49,10 @@ def decode(text: str, place: str) -> Study:
     try:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise BadStudyFile(
-            place,
-            f"not valid TOML: {error}",
-            "Mend the file at that place; docs/study-file.md shows the form.",
-        ) from error
+        remedy = "Mend the file at that place; docs/study-file.md shows the form."
+        if text.lstrip().startswith(("{", "<", "---")):
+            remedy = "This looks like another format; a study file is TOML, see docs/study-file.md."
+        raise BadStudyFile(place, f"not valid TOML: {error}", remedy) from error
     try:
         return msgspec.convert(raw, Study)
     except msgspec.ValidationError as error:
@@ -58,6 +64,8 @@ def _read(wanted: str) -> tuple[str, str]:
     path = Path(wanted)
     if wanted in preset_names():
         return f"preset {wanted}", preset.read_text(encoding="utf-8")
+    if path.is_dir():
+        raise BadUsage(f"{wanted} is a folder, not a study file.", "Give the path of a TOML file in it.")
     if not path.is_file():
         kind = "study file" if path.suffix == ".toml" or "/" in wanted else "preset or study file"
         raise BadUsage(
@@ -103,10 +111,29 @@ def _explained(place: str, message: str) -> BadStudyFile:
     missing = re.search(r"missing required field `(.+?)`", what)
     if missing:
         key = missing.group(1)
+        if key == "matrix":
+            return BadStudyFile(
+                full,
+                "there is no matrix, so there is nothing to measure",
+                "Add a [[matrix]] table; see docs/study-file.md.",
+            )
         return BadStudyFile(
             full,
             f"the key {key} is missing",
             f"Add {key} = ... {_here(where)}; docs/study-file.md says what it means.",
+        )
+    enum = re.search(r"[Ii]nvalid enum value '(.*)'", what)
+    if enum:
+        key = re.sub(r"\[\d+\]$", "", where).rpartition(".")[2]
+        allowed = ALLOWED.get(key, ())
+        return BadStudyFile(
+            full, f"{enum.group(1)!r} is no {key}", nearest(enum.group(1), allowed, f"values of {key}")
+        )
+    if "matching regex" in what:
+        return BadStudyFile(
+            full,
+            "not a name that can be a folder",
+            "Use a to z, 0 to 9 and single hyphens, such as two-cards.",
         )
     problem = what[0].lower() + what[1:] if what else "not what a study file may say"
     return BadStudyFile(full, problem, "Change the value; docs/study-file.md says what this key takes.")

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from fakes.archived import MACHINE, SOFTWARE
+from fakes.archived import MACHINE, SOFTWARE, attempt_of
 
 from study.archive import create_run, resumable
+from study.domain.record import Record
 from study.domain.run import Run
 from study.domain.trial import Plan
 
@@ -45,11 +46,15 @@ def test_running_and_partial_runs_are_unfinished(tmp_path: Path, run: Run, plan:
     assert resumable(tmp_path, "mine", plan, MACHINE, SOFTWARE) == path
 
 
-def test_a_complete_run_is_left_alone(tmp_path: Path, run: Run, plan: Plan) -> None:
-    """The next `study run` is a new run."""
-    unfinished(tmp_path, run, status="complete")
+def test_a_complete_run_is_left_alone(tmp_path: Path, run: Run, plan: Plan, record: Record) -> None:
+    """The next `study run` is a new run; unless a record is missing, which is then measured again."""
+    with create_run(tmp_path, msgspec.structs.replace(run, status="complete"), now=NOW) as folder:
+        paths = [folder.save(attempt_of(record, plan, trial.order), {}) for trial in plan.trials]
 
     assert resumable(tmp_path, "mine", plan, MACHINE, SOFTWARE) is None
+
+    paths[0].unlink()
+    assert resumable(tmp_path, "mine", plan, MACHINE, SOFTWARE) == folder.path
 
 
 def test_another_plan_machine_or_torch_is_another_run(tmp_path: Path, run: Run, plan: Plan) -> None:

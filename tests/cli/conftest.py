@@ -11,6 +11,7 @@ from fakes.command import Study
 SLEEPY = """
 name = "sleepy"
 title = "A study that sleeps"
+accelerator = "cpu"
 
 [protocol]
 blocks = 3
@@ -40,11 +41,14 @@ because = "One replica on one device is the cell of the strategy single."
 def study(tmp_path: Path) -> Study:
     """`study` with arguments, in `tmp_path`: its code, what it printed, what it complained of."""
 
+    (tmp_path / "tmp").mkdir()
+
     def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "study", *arguments],
             cwd=tmp_path,
-            env={**os.environ, **environment},
+            # a temporary folder of its own: the lock of a measuring run lies there
+            env={**os.environ, "TMPDIR": str(tmp_path / "tmp"), **environment},
             capture_output=True,
             text=True,
             check=False,

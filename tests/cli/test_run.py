@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,6 +28,7 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "study", "run", "sleepy.toml", *arguments],
         cwd=folder,
+        env={**os.environ, "TMPDIR": str(folder / "tmp")},
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -180,5 +182,104 @@ def test_two_runs_never_write_to_one_folder(study: Study, sleepy: Path) -> None:
     runner.communicate()
 
     assert second.returncode == 3
-    assert "Another `study run`" in second.stderr
+    assert "Another `study run` is measuring on this machine" in second.stderr
     assert "Traceback" not in second.stderr
+
+
+def test_interrupted_before_the_first_trial_it_still_ends_with_its_document(sleepy: Path) -> None:
+    """Also while the ranks' server is starting."""
+    sleepy.write_text(sleepy.read_text().replace("window_s = 0.1", "window_s = 2.0"))
+    runner = start(sleepy.parent, "--json")
+    deadline = time.monotonic() + 60
+    while not list(sleepy.parent.glob("runs/*/*/run.json")) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    os.kill(runner.pid, signal.SIGINT)
+    out, err = runner.communicate(timeout=60)
+
+    assert runner.returncode == 130, err
+    assert json.loads(out.splitlines()[-1])["end"] == "interrupted"
+
+
+def test_a_reader_that_goes_away_does_not_end_the_run(sleepy: Path) -> None:
+    """`study run | head`: the progress is lost, the measuring is not."""
+    command = f"{sys.executable} -m study run sleepy.toml 2>&1 | head -1"
+    env = {**os.environ, "TMPDIR": str(sleepy.parent / "tmp")}
+    subprocess.run(["sh", "-c", command], cwd=sleepy.parent, env=env, check=False, capture_output=True)
+
+    wait_for_records(sleepy.parent, 6)
+    assert len(records(sleepy.parent)) == 6
+
+
+def test_a_killed_session_keeps_its_own_facts(study: Study, sleepy: Path) -> None:
+    """The session that goes on does not take over its command line or its start."""
+    runner = start(sleepy.parent, "--only", "*single*")
+    deadline = time.monotonic() + 60
+    while not list(sleepy.parent.glob("runs/*/*/run.json")) and time.monotonic() < deadline:
+        time.sleep(0.005)
+    time.sleep(0.1)
+    runner.kill()
+    runner.communicate()
+    assert study("run", "sleepy.toml").returncode == 0
+
+    (run,) = find_runs(sleepy.parent / "runs")
+    *_, last = load_run(run).sessions
+    assert last.argv == ("study", "run", "sleepy.toml")
+    assert last.end == "complete"
+
+
+def test_a_record_that_was_moved_away_is_measured_again(study: Study, sleepy: Path) -> None:
+    """As the refusal of a torn record promises, also where the run was complete."""
+    assert study("run", "sleepy.toml").returncode == 0
+    (run,) = find_runs(sleepy.parent / "runs")
+    gone = sorted((run / "trials").glob("*.json"))[2]
+    gone.unlink()
+    assert "this trial has no record" in study("validate").stdout
+
+    assert study("run", "sleepy.toml").returncode == 0
+
+    assert find_runs(sleepy.parent / "runs") == [run]
+    assert gone.is_file()
+    assert study("validate").returncode == 0
+
+
+def test_another_version_of_the_measuring_code_starts_a_new_run(
+    study: Study, sleepy: Path, tmp_path: Path
+) -> None:
+    """A workload from elsewhere that was changed between two goes is not mixed into one run."""
+    extension = tmp_path / "extension"
+    shutil.copytree(Path(__file__).parent.parent / "worker" / "extension", extension)
+    sleepy.write_text(
+        sleepy.read_text()
+        .replace('"sleep"', '"faulty"')
+        .replace('"amdahl"', '"one"')
+        .replace("options = { step_ms = 10.0 }", "")
+    )
+    first = study("run", "sleepy.toml", "--only", "*single*", PYTHONPATH=str(extension))
+    code = extension / "study_faulty.py"
+    code.write_text(code.read_text() + "\n# changed\n")
+    second = study("run", "sleepy.toml", PYTHONPATH=str(extension))
+
+    assert (first.returncode, second.returncode) == (0, 0), first.stderr + second.stderr
+    assert len(find_runs(tmp_path / "runs")) == 2
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("after_s", [0.3, 0.8, 1.4, 2.0, 2.6])
+def test_ctrl_c_at_the_terminal_prints_no_traceback_at_any_moment(tmp_path: Path, after_s: float) -> None:
+    """A terminal sends it to every process of the group, also to one that is still importing torch."""
+    (tmp_path / "tmp").mkdir()
+    runner = subprocess.Popen(
+        [sys.executable, "-m", "study", "run", "quick"],
+        cwd=tmp_path,
+        env={**os.environ, "TMPDIR": str(tmp_path / "tmp")},
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    time.sleep(after_s)
+    os.killpg(runner.pid, signal.SIGINT)
+    out, _ = runner.communicate(timeout=60)
+
+    assert runner.returncode == 130, out
+    assert "Traceback" not in out

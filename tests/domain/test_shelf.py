@@ -30,6 +30,7 @@ def test_a_file_on_a_shelf_is_found_by_its_name(tmp_path: Path, monkeypatch: pyt
     ("text", "words"),
     [
         ("x = 1\n", "it states no FACTS"),
+        ("FACTS = {\n", "it cannot be read as Python"),
         ("FACTS = make()\n", "FACTS: "),
         ('FACTS = {"summary": "odd"}\n', "missing required field `several_nodes`"),
         ('FACTS = {"summary": "odd", "several_nodes": True, "x": 1}\n', "unknown field `x`"),
@@ -46,6 +47,15 @@ def test_a_file_that_breaks_the_contract_stops_the_command_and_is_named(
 
     assert "study.somewhere.odd_one" in refused.value.problem
     assert words in refused.value.problem
+
+
+@pytest.mark.parametrize("module", ["no_such_package.module", "json.nowhere", "study_no_such"])
+def test_an_entry_point_that_leads_nowhere_is_named(module: str) -> None:
+    """The distribution that states it is at fault, and the sentence says which module was meant."""
+    with pytest.raises(BadShelfFile, match="its entry point leads nowhere") as refused:
+        shelf.source_of(module)
+
+    assert module in refused.value.problem
 
 
 def test_reading_the_shelves_imports_no_torch() -> None:

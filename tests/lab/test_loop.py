@@ -127,7 +127,7 @@ def test_what_is_done_is_not_done_again(bench: Bench, plan: Plan) -> None:
     bench.run(plan, done={"0001-a.x1", "0003-b.x2"}, attempts={"0001-a.x1": 1, "0002-b.x2": 2})
 
     assert [(record.order, record.attempt) for record, _ in bench.saved] == [(2, 3), (4, 1)]
-    assert bench.told[0] == Started(trials=4, done=2, predicted_s=4.0)
+    assert bench.told[0] == Started(trials=4, done=2, chosen=4 - 2, predicted_s=4.0)
     assert [event.position for event in bench.told if isinstance(event, TrialStarted)] == [3, 4]
 
 
@@ -161,7 +161,7 @@ def test_time_left_is_learnt_from_measured_trials(bench: Bench, plan: Plan) -> N
     bench.run(plan)
     left = [event.left_s for event in bench.told if isinstance(event, TrialStarted | TrialEnded)]
 
-    assert bench.told[0] == Started(trials=4, done=0, predicted_s=8.0)
+    assert bench.told[0] == Started(trials=4, done=0, chosen=4 - 0, predicted_s=8.0)
     assert left == [8.0, 2 + 2 + 3, 7.0, 2 + 3, 5.0, 3, 3.0, 0]
 
 
@@ -181,7 +181,7 @@ def test_settling_is_slept_before_each_trial(bench: Bench, plan: Plan) -> None:
     bench.run(settled)
 
     assert [record.started_ns for record, _ in bench.saved][:2] == [7_250_001_000, 17_500_001_000]
-    assert bench.told[0] == Started(trials=4, done=0, predicted_s=4 * (2 + 7.25))
+    assert bench.told[0] == Started(trials=4, done=0, chosen=4 - 0, predicted_s=4 * (2 + 7.25))
 
 
 def test_an_interrupted_attempt_is_stored_and_ends_the_run(bench: Bench, plan: Plan) -> None:

@@ -107,3 +107,11 @@ def test_a_command_line_keeps_its_words() -> None:
 def test_our_own_identity_takes_out_our_own_paths() -> None:
     """The checkout that this runs from is not named in what is stored."""
     assert scrub(f'File "{__file__}"', identity()).endswith('"tests/lab/test_scrub.py"')
+
+
+def test_an_endless_line_is_cut() -> None:
+    """A line without breaks would take time with the square of its length, and tells nobody anything."""
+    found = scrub("a-" * 50_000 + "\nthe next line", WHO)
+
+    assert found.endswith("…\nthe next line")
+    assert len(found) < 2100

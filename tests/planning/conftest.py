@@ -15,12 +15,25 @@ def shelves() -> Shelves:
             "gpt": WorkloadFacts(
                 summary="a model",
                 tasks={
-                    "train": TaskFacts(unit="tokens", options={"sequence": 64, "rate": 0.5}),
+                    "train": TaskFacts(
+                        unit="tokens",
+                        options={"sequence": 64, "rate": 0.5},
+                        ranges={"rate": (0.0, 1.0)},
+                        fits={"context": ("sequence",)},
+                    ),
                     "infer": TaskFacts(unit="tokens", options={}),
                 },
-                sizes={"tiny": {}, "small": {}},
+                sizes={"tiny": {"context": 128}, "small": {"context": 256}},
                 precisions=("fp32", "bf16", "fp16"),
                 strategies=strategies,
+            ),
+            "nap": WorkloadFacts(
+                summary="no torch",
+                tasks={"check": TaskFacts(unit="items")},
+                sizes={"one": {}},
+                precisions=("fp32",),
+                strategies=("single",),
+                needs_torch=False,
             ),
             "seamless": WorkloadFacts(
                 summary="a model without seams",
@@ -33,7 +46,7 @@ def shelves() -> Shelves:
         strategies={
             "single": StrategyFacts(
                 summary="one",
-                tasks=("train", "infer"),
+                tasks=("train", "infer", "check"),
                 min_devices=1,
                 max_devices=1,
                 copies=True,

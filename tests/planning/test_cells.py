@@ -76,6 +76,15 @@ def test_a_whole_number_for_a_real_option_is_the_same_cell(shelves: Shelves) -> 
         ),
         ({"batch": 7}, 2, "cpu", "The global batch of 7 cannot be shared equally by 2 devices."),
         ({"devices": 4}, 2, "cuda", "It needs 4 devices; this machine has 2."),
+        ({"precision": "fp16"}, 2, "cpu", "The accelerator cpu has no precision fp16."),
+        ({"precision": "bf16"}, 2, "cuda", "The accelerator cuda has no precision bf16."),
+        ({"options": {"rate": 2.5}}, 2, "cpu", "The option rate is 2.5; it may lie between 0 and 1."),
+        (
+            {"options": {"sequence": 4096}},
+            2,
+            "cpu",
+            "sequence come to 4096; context of size tiny is 128.",
+        ),
     ],
 )
 def test_a_cell_that_cannot_run_has_a_sentence_that_says_why(
@@ -103,9 +112,21 @@ def test_an_exclusion_gives_its_own_reason(shelves: Shelves) -> None:
     assert [c.cell.options["sequence"] for c in cells if c.reason == "Known to be slow."] == [64]
 
 
+def test_an_exclusion_means_the_batch_as_the_matrix_writes_it(shelves: Shelves) -> None:
+    """Under weak scaling the batch of each device: 16 on two devices, not 8 on two."""
+    rule = Exclude(where={"batch": 16, "devices": 2}, because="No.")
+
+    cells = found(shelves, matrix(scaling="weak", batch=[8, 16]), exclude=[rule])
+
+    assert [(c.cell.batch, c.cell.devices) for c in cells if c.reason == "No."] == [(32, 2)]
+
+
 @pytest.mark.parametrize(
     ("where", "problem", "remedy"),
     [
+        ({"options.sequnce": 64}, "exclude[0].where.options.sequnce: no matrix", 'Did you mean "sequence"?'),
+        ({"devices": "2"}, "exclude[0].where.devices: '2' is no whole number", "devices = 2"),
+        ({"batch": True}, "exclude[0].where.batch: True is no whole number", "batch = 2"),
         ({"devcies": 2}, "exclude[0].where.devcies: there is no such factor", 'Did you mean "devices"?'),
         ({"strategy": "dpd"}, 'exclude[0].where.strategy: no matrix of this study has "dpd"', '"ddp"'),
     ],
@@ -132,10 +153,18 @@ def test_an_exclusion_that_can_never_apply_is_refused(
         ({"task": "check"}, 'matrix[0].task: the workload gpt has no task "check"', "infer, train"),
         ({"size": "tinny"}, 'matrix[0].size: "tinny" is not among the sizes of gpt', 'Did you mean "tiny"?'),
         ({"strategy": "dpp"}, 'matrix[0].strategy: "dpp" is not among the strategies', 'Did you mean "ddp"?'),
-        ({"precision": "fp16"}, 'matrix[0].precision: "fp16" is not among the precisions', "bf16, fp32"),
+        ({"precision": "fp61"}, 'matrix[0].precision: "fp61" is not among the precisions', '"fp16"'),
         ({"options": {"sequnce": 8}}, "matrix[0].options.sequnce: gpt has no such option", '"sequence"'),
         ({"options": {"sequence": "long"}}, "matrix[0].options.sequence: expected int, got str", "64"),
-        ({"options": {"sequence": -1}}, "matrix[0].options.sequence: it is below zero", "64"),
+        ({"options": {"sequence": -1}}, "matrix[0].options.sequence: -1 does not lie between", "64"),
+        ({"options": {"rate": float("nan")}}, "matrix[0].options.rate: nan does not lie between", "0.5"),
+        ({"options": {"rate": float("inf")}}, "matrix[0].options.rate: inf does not lie between", "0.5"),
+        (
+            {"options": {"sequence": []}},
+            "matrix[0].options.sequence: an empty list has no levels",
+            "at least",
+        ),
+        ({"options": {"sequence": [8, 8]}}, "matrix[0].options.sequence: a level stands there twice", "once"),
         ({"variant": "A B"}, "matrix[0].variant: 'A B' is not a label", "a to z"),
         ({"size": []}, "matrix[0].size: an empty list has no levels", "at least one"),
         ({"devices": [2, 2]}, "matrix[0].devices: a level stands there twice", "once"),

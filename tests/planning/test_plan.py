@@ -5,7 +5,7 @@ from collections import Counter
 import msgspec
 import pytest
 
-from study.domain.errors import BadStudyFile
+from study.domain.errors import BadStudyFile, NotReady
 from study.domain.study import Matrix, Protocol, Study
 from study.domain.trial import Plan
 from study.planning import load_study, make_plan, preset_names
@@ -52,7 +52,7 @@ def test_a_stated_seed_gives_the_same_order_again_and_another_seed_another(shelv
 
 
 def test_every_order_of_a_block_is_equally_likely(shelves: Shelves) -> None:
-    """Chi-square over the six orders of three cells in 6,000 blocks stays below the 99.9 % point."""
+    """Chi-square over the six orders of three cells in 1,000 blocks stays below the 99.9 % point."""
     made = plan(shelves, study(protocol=Protocol(seed=5, blocks=1000)))
     orders = Counter()
     for block in range(1, 1001):
@@ -158,6 +158,35 @@ def test_a_study_of_which_nothing_can_run_is_refused_with_the_reasons(shelves: S
 
     assert "no cell of this study can run" in refused.value.problem
     assert "The strategy single uses one device." in refused.value.remedy
+
+
+def test_a_trial_that_could_not_end_before_it_is_ended_is_refused(shelves: Shelves) -> None:
+    """A window of two minutes under a limit of one."""
+    with pytest.raises(BadStudyFile) as refused:
+        plan(shelves, study(protocol=Protocol(window_s=120.0, time_limit_s=60.0)))
+
+    assert refused.value.problem.startswith("s.toml: protocol.time_limit_s: a trial takes about 120.")
+    assert "would be ended after 60 s" in refused.value.problem
+
+
+def test_an_accelerator_without_a_device_is_refused_in_one_sentence(shelves: Shelves) -> None:
+    """Asked for by name, with no GPU here: the machine is not ready, the study is not wrong."""
+    wanted = msgspec.structs.replace(study(devices="auto"), accelerator="cuda")
+
+    with pytest.raises(NotReady) as refused:
+        plan(shelves, wanted)
+
+    assert "asks for the accelerator cuda, and there is no such device here" in refused.value.problem
+    assert "study check" in refused.value.remedy
+
+
+def test_a_study_that_needs_no_torch_stays_on_the_cpu(shelves: Shelves) -> None:
+    """Also where there are GPUs: nothing of it would touch them."""
+    made = plan(
+        shelves, study(workload="nap", task="check", size="one", strategy="single", devices=1), gpus=4
+    )
+
+    assert made.accelerator == "cpu"
 
 
 def test_an_accelerator_on_no_shelf_is_refused(shelves: Shelves) -> None:

@@ -138,3 +138,52 @@ def test_every_preset_is_a_study_named_like_its_file(preset: str) -> None:
 
     assert study.name == preset
     assert text.startswith("#")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "problem", "remedy"),
+    [
+        ('"train"', '"trian"', "matrix[0].task: 'trian' is no task", 'Did you mean "train"?'),
+        (
+            '"gpt"',
+            '"gpt"\nscaling = "weka"',
+            "matrix[0].scaling: 'weka' is no scaling",
+            'Did you mean "weak"?',
+        ),
+        ('"gpt"', '"gpt"\ndevices = "two"', "matrix[0].devices: 'two' is no devices", "auto"),
+        ('"mine"', '"My study"', "name: not a name that can be a folder", "two-cards"),
+        ("[[matrix]]", "[other]", "other: there is no such key", "matrix"),
+    ],
+)
+def test_a_word_that_is_none_of_few_gets_the_nearest(
+    before: str, after: str, problem: str, remedy: str
+) -> None:
+    """Not the parser's own phrase, but what may stand there."""
+    with pytest.raises(BadStudyFile) as refused:
+        decode(GOOD.replace(before, after, 1), "mine.toml")
+
+    assert refused.value.problem.startswith(f"mine.toml: {problem}")
+    assert remedy in refused.value.remedy
+
+
+def test_a_study_without_a_matrix_is_told_to_add_one() -> None:
+    """In the notation that it needs."""
+    with pytest.raises(BadStudyFile) as refused:
+        decode('name = "mine"\ntitle = "Mine"\n', "mine.toml")
+
+    assert "there is no matrix" in refused.value.problem
+    assert "[[matrix]]" in refused.value.remedy
+
+
+def test_another_format_is_recognised() -> None:
+    """A JSON file, say, is syntactically wrong everywhere."""
+    with pytest.raises(BadStudyFile) as refused:
+        decode('{"name": "mine"}', "mine.json")
+
+    assert "another format" in refused.value.remedy
+
+
+def test_a_folder_is_not_a_study_file(tmp_path) -> None:
+    """It exists, so "there is no such file" would be wrong."""
+    with pytest.raises(BadUsage, match="is a folder"):
+        load_study(str(tmp_path))

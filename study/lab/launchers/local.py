@@ -145,7 +145,7 @@ class Local:
             outcome = Interrupted(by=self._stop.by)
         elif why == "server_lost":
             outcome = _not_launched(logs[0])
-        elif why == "timed_out":
+        elif why == "timed_out" and waiting:  # else the last rank ended in the moment of the limit
             # unless a rank said what was wrong and then did not end
             said = {rank: error for rank, error in left.errors.items() if not error.secondary}
             outcome = first_failure([], Left({}, said, {}), logs, self._who) or TimedOut(

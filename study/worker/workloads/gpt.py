@@ -20,8 +20,18 @@ from study.worker.training import Training, count_parameters
 FACTS = {
     "summary": "A decoder-only transformer (GPT-2's shape): training on next tokens, or greedy decoding.",
     "tasks": {
-        "train": {"unit": "tokens", "options": {"sequence": 64}},
-        "infer": {"unit": "tokens", "options": {"prompt": 32, "generate": 32}},
+        "train": {
+            "unit": "tokens",
+            "options": {"sequence": 64},
+            "ranges": {"sequence": (1, 1e9)},
+            "fits": {"context": ("sequence",)},
+        },
+        "infer": {
+            "unit": "tokens",
+            "options": {"prompt": 32, "generate": 32},
+            "ranges": {"prompt": (1, 1e9), "generate": (2, 1e9)},
+            "fits": {"context": ("prompt", "generate")},
+        },
     },
     "sizes": {
         "tiny": {

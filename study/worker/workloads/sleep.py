@@ -18,6 +18,7 @@ FACTS = {
         "check": {
             "unit": "items",
             "options": {"step_ms": 20.0, "serial_share": 0.1, "jitter": 0.01},
+            "ranges": {"step_ms": (0.1, 60_000.0), "serial_share": (0.0, 1.0), "jitter": (0.0, 1.0)},
         },
     },
     "sizes": {"amdahl": {}},
