@@ -17,7 +17,7 @@ FACTS = {
     "tasks": {
         "check": {
             "unit": "items",
-            "options": {"step_ms": 20.0, "serial_share": 0.1, "jitter": 0.01},
+            "options": {"step_ms": 20.0, "serial_share": 0.1, "jitter": 0.005},
             "ranges": {"step_ms": (0.1, 60_000.0), "serial_share": (0.0, 1.0), "jitter": (0.0, 1.0)},
         },
     },
