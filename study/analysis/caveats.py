@@ -6,9 +6,10 @@ from statistics import stdev
 
 from study.analysis.intervals import repeats
 from study.analysis.parts import Parts
-from study.analysis.scaling import linearity
+from study.analysis.scaling import Linearity, linearity
+from study.analysis.truths import instrument_missed
 from study.domain.summary import SeriesPoint, SeriesSummary, TrialSummary
-from study.domain.text import Num, Text, counted, said
+from study.domain.text import Est, Num, Text, counted, said
 from study.domain.verdict import Verdict
 
 FRAMES = {
@@ -17,6 +18,11 @@ FRAMES = {
     "foreign_unknown": "How much processor time other programs took was not recorded.",
     "unfinished": "The run is not complete.",
     "lost": "Some planned trials gave no result.",
+    "instrument": "The instrument check missed its known truth.",
+    "drift": (
+        "Rates drifted by {drift} over the session; the random order within blocks keeps comparisons, and "
+        "absolute values are those of this session."
+    ),
     "superlinear": (
         "The speed-up lies above the number of devices (superlinear); its cause is not established."
     ),
@@ -54,7 +60,17 @@ def disturbances(parts: Parts, *cell_ids: str, cores: bool = True) -> tuple[Text
         found.append(said(FRAMES["foreign"], share=share))
     if any(parts.cell(cell_id).measured < parts.cell(cell_id).planned for cell_id in cell_ids):
         found.append(said(FRAMES["unfinished" if parts.run.status != "complete" else "lost"]))
+    # What a check found out about the instrument is no doubt about the check.
+    if any(parts.cell(cell_id).cell.task != "check" for cell_id in cell_ids) and instrument_missed(parts):
+        found.append(said(FRAMES["instrument"]))
     return tuple(found)
+
+
+def of_drift(parts: Parts) -> tuple[Text, ...]:
+    """What an absolute value is worth when the machine drifted by more than the limit."""
+    if parts.drift.estimate is None or not parts.drift.is_shown:
+        return ()
+    return (said(FRAMES["drift"], drift=Est(estimate=parts.drift.estimate, style="percent")),)
 
 
 def of_margin(parts: Parts, *cell_ids: str) -> tuple[Text, ...]:
@@ -82,8 +98,8 @@ def of_verdict(verdict: Verdict | None) -> tuple[Text, ...]:
 
 
 def is_superlinear(point: SeriesPoint) -> bool:
-    """Whether the whole interval of the speed-up lies above the number of devices."""
-    return linearity(point.speedup, point.devices) == "superlinear"
+    """Whether the whole interval of the speed-up, as it is judged, lies above the number of devices."""
+    return _linearity(point) == "superlinear"
 
 
 def of_scaling(series: SeriesSummary, point: SeriesPoint) -> tuple[Text, ...]:
@@ -91,11 +107,16 @@ def of_scaling(series: SeriesSummary, point: SeriesPoint) -> tuple[Text, ...]:
     found = []
     if is_superlinear(point):
         found.append(said(FRAMES["superlinear"]))
-    if linearity(point.speedup, point.devices) == "not_distinguishable":
+    if _linearity(point) == "not_distinguishable":
         found.append(said(FRAMES["linear"]))
     if point.speedup is not None and series.series.base == series.series.own_base:
         found.append(said(FRAMES["same_code"]))
     return tuple(found)
+
+
+def _linearity(point: SeriesPoint) -> Linearity:
+    """By the interval that the sentence prints, so that the two cannot contradict each other."""
+    return linearity(point.verdict.ratio if point.verdict else None, point.devices)
 
 
 def _spread(trials: Sequence[TrialSummary]) -> float:

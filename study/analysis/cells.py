@@ -9,6 +9,7 @@ from study.analysis import intervals, reasons
 from study.analysis.intervals import Repeats
 from study.analysis.labels import cell_labels
 from study.analysis.tails import latency
+from study.analysis.trials import awaited
 from study.domain.record import Measured, Reading, Record
 from study.domain.summary import CellSummary, TrialSummary
 from study.domain.trial import Plan, PlannedCell
@@ -74,7 +75,7 @@ def _cell(
     readings: Sequence[tuple[Reading, ...]],
 ) -> CellSummary:
     measured = intervals.repeats(trials)
-    steps_ns = [step for trial in trials if trial.rate is not None for step in trial.step_ns]
+    steps_ns = [step for ranks in readings for step in awaited(planned.cell, [r.step_ns for r in ranks])]
     unknown: dict[str, str] = {}
     rate, geometric_mean = None, None
     if measured.trials:
@@ -83,7 +84,7 @@ def _cell(
     else:
         missing = ("rate", "geometric_mean", "step_mean_s", "step_median_s")
         unknown |= dict.fromkeys(missing, reasons.NOT_MEASURED)
-    tail = latency(readings)
+    tail = latency(planned.cell, readings)
     if tail is None:
         unknown["latency"] = reasons.NO_DECODING if readings else reasons.NOT_MEASURED
     parameters = next((r.parameters for several in readings for r in several if r.parameters), None)

@@ -8,13 +8,9 @@ from study.analysis import reasons
 from study.domain.estimate import Estimate
 from study.domain.finding import Evidence, Finding, Section
 from study.domain.summary import CellSummary
-from study.domain.text import Est, Name, Num, Slot, Style, Term, Text
+from study.domain.text import Est, Name, Num, Slot, Style, Text
 from study.domain.trial import Cell
 from study.domain.verdict import Verdict
-
-TASKS = {"train": Term(text="training"), "infer": Term(text="inference"), "check": Term(text="check")}
-
-SCALINGS = {"strong": Term(text="strong scaling"), "weak": Term(text="weak scaling")}
 
 
 def worded(frame: str, slots: Mapping[str, Slot]) -> Text:
@@ -34,6 +30,21 @@ def placeholders(frame: str) -> tuple[str, ...]:
 def size(value: Estimate | None) -> float:
     """The practical size of a ratio: the distance of its logarithm from zero."""
     return abs(math.log(value.value)) if value is not None else 0.0
+
+
+def fewer_first(devices: int) -> float:
+    """The weight of a claim without practical size: below any other, and fewer devices before more.
+
+    Each further device divides by four, which is more than evidence, of three levels, can make up for.
+    """
+    return 0.001 * 4.0 ** (1 - devices)
+
+
+def judged(verdict: Verdict | None) -> Estimate | None:
+    """The ratio with the interval that its verdict rests on: sentence and verdict cannot contradict."""
+    if verdict is None:
+        return None
+    return verdict.equivalence if verdict.kind == "same" else verdict.ratio
 
 
 def ratio(value: Estimate) -> Est:
@@ -111,12 +122,19 @@ def claim(
     weight: float = 0.0,
     caveats: Sequence[Text] = (),
 ) -> Finding:
-    """A finding whose large number, if it has one, is its estimate."""
+    """A finding whose large number, if it has one, is its estimate.
+
+    What is not settled has no large number, and what was not compared is no headline.
+    """
     unknown: dict[str, str] = {}
+    big = estimate
     if estimate is None:
         unknown |= {"estimate": reasons.NOT_A_CLAIM_OF_SIZE, "big": reasons.NOT_A_CLAIM_OF_SIZE}
     if verdict is None:
         unknown["verdict"] = reasons.NO_COMPARISON
+    elif verdict.kind in ("open", "not_compared"):
+        big = None
+        unknown["big"] = reasons.NOT_SETTLED if verdict.kind == "open" else reasons.NOT_COMPARED
     return Finding(
         key=key,
         shelf=shelf,
@@ -126,13 +144,13 @@ def claim(
         evidence=evidence,
         evidence_note=note,
         estimate=estimate,
-        big=estimate,
-        big_style=style if estimate is not None else "plain",
-        big_unit=unit if estimate is not None else "",
+        big=big,
+        big_style=style if big is not None else "plain",
+        big_unit=unit if big is not None else "",
         verdict=verdict,
         table=table,
         figure=figure,
-        headline=headline,
+        headline=headline and (verdict is None or verdict.kind != "not_compared"),
         weight=weight,
         trials=tuple(trials),
         caveats=tuple(caveats),

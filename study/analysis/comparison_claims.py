@@ -4,11 +4,10 @@ from collections.abc import Mapping
 
 from study.analysis import caveats, claims, evidence
 from study.analysis.parts import Parts
+from study.analysis.terms import TASKS
 from study.domain.finding import Finding, Section
 from study.domain.summary import Comparison
 from study.domain.text import Slot, Term
-
-SENTENCES = ("clear", "small", "within", "same", "open", "not_compared")
 
 
 def comparison_claims(
@@ -33,7 +32,7 @@ def _claim(
     base = parts.cell(comparison.cell_b).rate
     slots: dict[str, Slot] = {
         "workload": claims.workload(cell.cell),
-        "task": claims.TASKS[cell.cell.task],
+        "task": TASKS[cell.cell.task],
         "devices": claims.whole(cell.cell.devices),
         "strategy": claims.code(cell.cell.strategy),
         "batch": claims.whole(cell.cell.batch),
@@ -41,26 +40,25 @@ def _claim(
         "b": _level(comparison.level_b),
         "margin": claims.percent(verdict.margin),
     }
-    if verdict.ratio is not None:
-        slots |= {"ratio": claims.ratio(verdict.ratio), "value": claims.bare_ratio(verdict.ratio)}
+    ratio = claims.judged(verdict)
+    if ratio is not None:
+        slots |= {"ratio": claims.ratio(ratio), "value": claims.bare_ratio(ratio)}
     if base is not None:
         slots["base"] = claims.bare_rate(cell, base)
-    short = {"same": "short_same", "open": "short_open"}.get(kind, "short" if compared else "short_open")
-    n = verdict.ratio.n if verdict.ratio is not None else 0
+    n = ratio.n if ratio is not None else 0
     return claims.claim(
         key=f"{shelf}.{comparison.cell_a}.{comparison.cell_b}",
         shelf=shelf,
         section=section,
         sentence=claims.worded(frames[kind], slots),
-        short=claims.worded(frames[short], slots),
+        short=claims.worded(frames["short" if kind == "clear" else f"short_{kind}"], slots),
         evidence=evidence.of_comparison(verdict, n, flagged=bool(disturbed)),
         note=evidence.trials_each(n),
-        estimate=verdict.ratio if compared else None,
+        estimate=ratio if compared else None,
         style="times",
         verdict=verdict,
         table="t-throughput",
-        figure="fig-throughput",
-        weight=claims.size(verdict.ratio) if compared else 0.0,
+        weight=claims.size(ratio) if compared else claims.fewer_first(cell.cell.devices),
         trials=[trial.trial for trial in parts.measured_of(*involved)],
         caveats=[
             *caveats.of_verdict(verdict),

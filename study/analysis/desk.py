@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from study.analysis import rules
 from study.analysis.cells import repeats_by_cell, summarise_cells
 from study.analysis.comparisons import compare
+from study.analysis.drift import session_drift
 from study.analysis.parts import Parts
 from study.analysis.scaling import summarise_series
 from study.analysis.trials import counting, summarise
@@ -36,6 +37,8 @@ def analyse(run: Run, records: Sequence[Record]) -> Analysis:
         rules=outcomes,
         measured_s=math.fsum(trial.wall_s for trial in parts.trials if trial.wall_s is not None),
         turnaround_s=math.fsum(record.turnaround_ns / 1e9 for record in records),
+        drift=parts.drift.estimate,
+        unknown={} if parts.drift.estimate else {"drift": parts.drift.reason},
     )
 
 
@@ -51,6 +54,7 @@ def computed(run: Run, records: Sequence[Record]) -> Parts:
         cells=cells,
         series=summarise_series(run.plan, cells, measured),
         comparisons=compare(run.plan, measured),
+        drift=session_drift(run, trials, chosen),
     )
 
 

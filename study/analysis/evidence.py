@@ -4,7 +4,7 @@ strong     five trials or more, the interval beyond the margin, nothing disturbe
 moderate   three trials or more and the interval excludes "no difference", or lies within the margin
 weak       the interval reaches over the margin, or fewer than three trials
 not_shown  the interval includes "no difference"
-none       nothing was compared
+none       nothing was compared, or what is said is about the instrument or the run and not the machine
 """
 
 from study.domain.estimate import Estimate

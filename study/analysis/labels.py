@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from study.domain.trial import Cell, Plan, Series
-
-TASK_WORDS = {"train": "training", "infer": "inference", "check": "check"}
+from study.analysis.terms import TASKS
+from study.domain.study import Scaling
+from study.domain.trial import Cell, Plan
 
 
 def subject(cell: Cell) -> str:
@@ -30,7 +30,7 @@ def series_labels(plan: Plan) -> dict[str, str]:
         series.key: [
             f"{series.scaling} scaling",
             shown[series.key].strategy,
-            f"batch {_held_batch(series, shown[series.key])}",
+            f"batch {held_batch(series.scaling, shown[series.key])}",
             *_varying(shown[series.key], list(shown.values())),
         ]
         for series in plan.series
@@ -38,12 +38,13 @@ def series_labels(plan: Plan) -> dict[str, str]:
     return _told_apart(named, more)
 
 
-def _held_batch(series: Series, cell: Cell) -> int:
-    return cell.batch if series.scaling == "strong" else cell.batch // cell.devices
+def held_batch(scaling: Scaling, cell: Cell) -> int:
+    """The batch that a series holds: the global one under strong scaling, else that of a device."""
+    return cell.batch if scaling == "strong" else cell.batch // cell.devices
 
 
 def _heading(cell: Cell) -> list[str]:
-    return [subject(cell), TASK_WORDS[cell.task]]
+    return [subject(cell), TASKS[cell.task].text]
 
 
 def _always(cell: Cell) -> list[str]:

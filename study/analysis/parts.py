@@ -1,5 +1,6 @@
 """What the shelf of findings is given: the run and everything that was computed from its records."""
 
+from study.analysis.drift import SessionDrift
 from study.domain.fact import Fact
 from study.domain.run import Run
 from study.domain.summary import CellSummary, Comparison, SeriesSummary, TrialSummary
@@ -13,6 +14,7 @@ class Parts(Fact, frozen=True, kw_only=True):
     cells: tuple[CellSummary, ...]
     series: tuple[SeriesSummary, ...]
     comparisons: tuple[Comparison, ...]
+    drift: SessionDrift
 
     @property
     def margin(self) -> float:

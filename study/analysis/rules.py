@@ -4,7 +4,7 @@ A rule with the effect `block` that fails names the findings that it blocks: the
 `warn` is printed beside the data. What a rule cannot see yet is not pretended to be checked.
 
 Sources: HB, Hoefler & Belli, SC 2015, by number; ML, MLPerf training and inference rules; KJ, Kalibera
-& Jones, ISMM 2013; MY, Mytkowicz et al., ASPLOS 2009; S, rules of this project, see the method page.
+& Jones, ISMM 2013; MY, Mytkowicz et al., ASPLOS 2009; S and CAL, rules of this project, see the method page.
 """
 
 import math
@@ -15,11 +15,13 @@ from typing import Literal
 import msgspec
 
 from study.analysis import caveats, words
+from study.analysis.drift import LIMIT
 from study.analysis.intervals import MIN_TRIALS, repeats
 from study.analysis.parts import Parts
 from study.analysis.scaling import IMPLAUSIBLE
-from study.analysis.tails import P99_REQUESTS
-from study.analysis.trials import counting
+from study.analysis.tails import P90_REQUESTS, P99_REQUESTS
+from study.analysis.trials import are_replicas, counting
+from study.analysis.truths import known_truths
 from study.domain.estimate import Estimate
 from study.domain.fact import Fact
 from study.domain.finding import Finding
@@ -224,6 +226,8 @@ def tails_and_stalls(desk: Desk) -> Checked:
         tail = cell.latency
         if tail is not None and tail.request_p99_s is None and "request_p99_s" not in tail.unknown:
             wrong.append(f"{cell.cell_id}: the p99 is missing without a reason.")
+        if tail is not None and tail.request_p90_s is None and "request_p90_s" not in tail.unknown:
+            wrong.append(f"{cell.cell_id}: the p90 is missing without a reason.")
     if stalls:
         most, where = max(stalls)
         wrong.append(
@@ -292,17 +296,25 @@ def throughput_is_not_time_to_train(desk: Desk) -> Checked:
 
 
 def percentiles_have_requests(desk: Desk) -> Checked:
-    """ML5: a p99 rests on at least 368 requests in every trial."""
+    """ML5: a p90 rests on at least 36 requests in every trial, a p99 on at least 368."""
     wrong = {}
     for cell in desk.parts.cells:
-        if cell.latency is None or cell.latency.request_p99_s is None:
+        if cell.latency is None:
             continue
-        fewest = min(len(trial.step_ns) for trial in desk.parts.measured_of(cell.cell_id))
-        if fewest < P99_REQUESTS:
-            wrong[cell.cell_id] = f"{cell.cell_id}: a p99 from {fewest} requests."
+        ranks = cell.cell.devices if are_replicas(cell.cell) else 1
+        fewest = ranks * min(len(trial.step_ns) for trial in desk.parts.measured_of(cell.cell_id))
+        for name, value, floor in (
+            ("p99", cell.latency.request_p99_s, P99_REQUESTS),
+            ("p90", cell.latency.request_p90_s, P90_REQUESTS),
+        ):
+            if value is not None and fewest < floor:
+                wrong[cell.cell_id] = f"{cell.cell_id}: a {name} from {fewest} requests."
     return Checked(
         wrong=tuple(wrong.values()),
-        right=f"A p99 is given from {P99_REQUESTS} requests a trial on, and else refused.",
+        right=(
+            f"A p90 is given from {P90_REQUESTS} requests a trial on, a p99 from {P99_REQUESTS}, and else "
+            "refused."
+        ),
         blocked=_resting_on(desk, wrong),
     )
 
@@ -436,6 +448,40 @@ def multiplicity_is_counted(desk: Desk) -> Checked:
     )
 
 
+def drift_is_shown(desk: Desk) -> Checked:
+    """S11: the session's drift is looked for; blocks keep the comparisons, absolute rates get a note."""
+    drift = desk.parts.drift
+    if drift.estimate is None:
+        return Checked(right=drift.reason, effect="warn")
+    low, high = drift.estimate.low or 0.0, drift.estimate.high or 0.0
+    found = f"{drift.estimate.value:+.1%} ({low:+.1%} to {high:+.1%}, {drift.estimate.n} trials)"
+    wrong = f"Rates changed by {found} over the session; absolute rates are those of this session."
+    return Checked(
+        wrong=(wrong,) if drift.is_shown else (),
+        right=f"No drift beyond {LIMIT:.0%} was shown over the session: {found}.",
+        effect="warn",
+    )
+
+
+def instrument_finds_the_truth(desk: Desk) -> Checked:
+    """CAL1: the instrument finds a known truth, or lies within the margin around it."""
+    known = known_truths(desk.parts)
+    wrong = tuple(
+        f"{each.series.label} on {each.point.devices} devices: the true speed-up is {each.truth:.5g}, and "
+        f"the interval from {each.speedup.low:.5g} to {each.speedup.high:.5g} neither contains it nor lies "
+        "within the margin around it."
+        for each in known
+        if each.outcome == "missed"
+    )
+    tested = sum(each.outcome != "too_few" for each in known)
+    right = (
+        f"Known truths looked for: {tested}; every interval contains its truth or lies within the margin."
+        if tested
+        else "The run holds no interval of a speed-up that is known in advance."
+    )
+    return Checked(wrong=wrong, right=right, effect="warn")
+
+
 def work_is_what_was_planned(desk: Desk) -> Checked:
     """S13: the work counted is the work done; trials for which it is not were excluded, by rules alone."""
     excluded = [trial for trial in desk.parts.trials if trial.outcome == "excluded"]
@@ -492,8 +538,10 @@ RULES: dict[str, Callable[[Desk], Checked]] = {
     "S4": superlinear_is_a_symptom,
     "S6": words_match_verdicts,
     "S7": multiplicity_is_counted,
+    "S11": drift_is_shown,
     "S13": work_is_what_was_planned,
     "S14": numerics_are_the_same,
+    "CAL1": instrument_finds_the_truth,
 }
 
 

@@ -158,10 +158,13 @@ def _point(
     if devices == 1:
         unknown |= dict.fromkeys(("karp_flatt", "overhead", "verdict"), reasons.ONE_DEVICE)
     else:
-        if series.scaling == "strong" and speedup:
-            fraction = mapped(speedup, lambda s: karp_flatt(s, devices))
-        if series.scaling == "weak" and efficiency:
-            overhead = mapped(efficiency, lambda e: 1 - e)
+        # What is lost is a small difference of two numbers: without an interval its digits say nothing.
+        doubted = speedup if speedup is not None and speedup.low is not None else None
+        why_not = speedup.refusal if speedup and not doubted else why_not
+        if series.scaling == "strong" and doubted:
+            fraction = mapped(doubted, lambda s: karp_flatt(s, devices))
+        if series.scaling == "weak" and doubted:
+            overhead = mapped(doubted, lambda s: 1 - s / devices)
         if fraction is None:
             unknown["karp_flatt"] = reasons.STRONG_ONLY if series.scaling == "weak" else why_not
         if overhead is None:

@@ -8,39 +8,41 @@ narrow; the trial is the sample here too. p50 and p90 are Hyndman-Fan type 8 (Am
 from collections.abc import Sequence
 
 from study.analysis import intervals, reasons
-from study.analysis.trials import slowest
+from study.analysis.trials import awaited
 from study.domain.estimate import Estimate
 from study.domain.record import Reading
 from study.domain.summary import Latency
+from study.domain.trial import Cell
 
+P90_REQUESTS = 36
 P99_REQUESTS = 368
-"""Fewest independent values for which a two-sided 95 % interval of the p99 by order statistics exists:
-the least n with 1 - 0.99^n >= 0.975."""
+"""Fewest independent values for which a two-sided 95 % interval of the percentile by order statistics
+exists: the least n with 1 - 0.9^n >= 0.975, and with 1 - 0.99^n >= 0.975."""
 
 
-def latency(trials: Sequence[Sequence[Reading]]) -> Latency | None:
-    """Latency over the readings of each measured trial; null if the workload does not decode.
+def latency(cell: Cell, trials: Sequence[Sequence[Reading]]) -> Latency | None:
+    """Latency over the readings of each measured trial; null if the workload does not decode. Seconds.
 
-    A request is one step: the whole batch, answered when its slowest rank has answered. Seconds.
+    A request is one step: a whole batch. Where the ranks answer together, it is there when the slowest
+    has answered; independent replicas answer requests of their own, and those of all ranks are pooled.
     """
     if not trials or not all(reading.first_token_ns for readings in trials for reading in readings):
         return None
-    first = [slowest([r.first_token_ns for r in readings]) for readings in trials]
-    later = [slowest([r.token_ns for r in readings]) for readings in trials]
-    whole = [slowest([r.step_ns for r in readings]) for readings in trials]
-    p99 = (
-        over_trials([order_statistic(values, 0.99) for values in whole])
-        if min(len(values) for values in whole) >= P99_REQUESTS
-        else None
-    )
+    first = [awaited(cell, [r.first_token_ns for r in readings]) for readings in trials]
+    later = [awaited(cell, [r.token_ns for r in readings]) for readings in trials]
+    whole = [awaited(cell, [r.step_ns for r in readings]) for readings in trials]
+    fewest = min(len(values) for values in whole)
+    p90 = over_trials([percentile(values, 0.9) for values in whole]) if fewest >= P90_REQUESTS else None
+    p99 = over_trials([order_statistic(values, 0.99) for values in whole]) if fewest >= P99_REQUESTS else None
+    refused = {"request_p90_s": p90, "request_p99_s": p99}
     return Latency(
         first_token_s=over_trials([percentile(values, 0.5) for values in first]),
         token_s=over_trials([percentile(values, 0.5) for values in later]),
         request_p50_s=over_trials([percentile(values, 0.5) for values in whole]),
-        request_p90_s=over_trials([percentile(values, 0.9) for values in whole]),
+        request_p90_s=p90,
         request_p99_s=p99,
         requests=sum(len(values) for values in whole),
-        unknown={} if p99 else {"request_p99_s": reasons.FEW_REQUESTS},
+        unknown={name: reasons.FEW_REQUESTS for name, value in refused.items() if value is None},
     )
 
 

@@ -6,6 +6,7 @@ No rule here looks at a rate: a trial is excluded for what it did, never for how
 import math
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from itertools import chain
 from statistics import median
 from typing import Literal
 
@@ -21,6 +22,7 @@ from study.domain.record import (
     TimedOut,
 )
 from study.domain.summary import TrialSummary
+from study.domain.trial import Cell
 
 Kind = Literal["measured", "out_of_memory", "failed", "timed_out", "skipped", "interrupted", "excluded"]
 
@@ -45,7 +47,8 @@ def summarise(records: Sequence[Record]) -> tuple[TrialSummary, ...]:
     """One summary for each trial that has a record, in order of trials.
 
     `rate` is the work of all ranks over the wall time of the window (`wall_s`). `step_ns[i]` is the
-    slowest rank's step i. `imbalance` is the mean over steps of (max - median over ranks) / max.
+    slowest rank's step i, or rank 0's of independent replicas. `imbalance` is the mean over steps of
+    (max - median over ranks) / max.
     """
     chosen = counting(records)
     faults = excluded(chosen)
@@ -91,6 +94,16 @@ def wall_ns(readings: Sequence[Reading], nodes: int) -> int:
 def slowest(rows: Sequence[Sequence[int]]) -> tuple[int, ...]:
     """The largest value of each column: per step, the slowest rank."""
     return tuple(max(column) for column in zip(*rows, strict=False))
+
+
+def are_replicas(cell: Cell) -> bool:
+    """Whether each rank is a copy of the whole model that answers its own requests and waits for no other."""
+    return cell.task == "infer" and cell.strategy == "ddp" and cell.devices > 1
+
+
+def awaited(cell: Cell, rows: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    """The times that something waits for, one row a rank: of replicas all, else per step the slowest."""
+    return tuple(chain.from_iterable(rows)) if are_replicas(cell) else slowest(rows)
 
 
 def imbalance(rows: Sequence[Sequence[int]]) -> float | None:
@@ -142,12 +155,14 @@ def _summary(record: Record, fault: str) -> TrialSummary:
     usable = isinstance(outcome, Measured) and not fault
     readings = outcome.readings if isinstance(outcome, Measured) and usable else ()
     rows = [reading.step_ns for reading in readings]
+    shown = [r for r in readings if r.rank == 0] if are_replicas(record.cell) else readings
     wall = wall_ns(readings, record.cell.nodes) / 1e9 if usable else None
     work = sum(reading.work for reading in readings) if usable else None
-    skew = imbalance(rows) if usable else None
+    apart = are_replicas(record.cell)
+    skew = imbalance(rows) if usable and not apart else None
     unknown = {} if usable else dict.fromkeys(("rate", "wall_s", "work", "imbalance"), reasons.NO_RATE)
     if usable and skew is None:
-        unknown["imbalance"] = reasons.ONE_RANK
+        unknown["imbalance"] = reasons.NO_WAITING if apart else reasons.ONE_RANK
     foreign = record.surroundings.foreign_cpu_share
     if foreign is None:
         unknown["foreign_cpu_share"] = record.surroundings.unknown.get(
@@ -165,8 +180,8 @@ def _summary(record: Record, fault: str) -> TrialSummary:
         rate=work / wall if work is not None and wall else None,
         wall_s=wall,
         work=work,
-        step_ns=slowest(rows),
-        warmup_step_ns=slowest([reading.warmup_step_ns for reading in readings]),
+        step_ns=slowest([reading.step_ns for reading in shown]),
+        warmup_step_ns=slowest([reading.warmup_step_ns for reading in shown]),
         imbalance=skew,
         foreign_cpu_share=foreign,
         fault=fault or sentence,

@@ -117,7 +117,8 @@ def _verdict(ratio: LogMean | Refused, margin: float, family: str, size: int) ->
         family=family,
         family_size=size,
         repeats_needed=needed,
-        also_same=kind == "small" and within,
+        also_same=kind == "small" and lower < shown.low and shown.high < upper,
+        equivalence=narrower,
         unknown=unknown,
     )
 
@@ -137,6 +138,7 @@ def not_compared(reason: str, margin: float, family: str, size: int) -> Verdict:
         reason=reason,
         unknown={
             "ratio": reasons.NOT_COMPARED,
+            "equivalence": reasons.NOT_COMPARED,
             "p": reasons.NO_INTERVAL,
             "p_adjusted": reasons.NO_INTERVAL,
             "repeats_needed": reasons.NO_INTERVAL,

@@ -10,6 +10,9 @@ from study.domain.summary import Analysis
 MOST = 6
 """More than six claims are a list and no longer a summary."""
 
+LEADING = ("train", "infer")
+"""The tasks whose first findings open the box, in this order."""
+
 DOTS = {"strong": 3, "moderate": 2, "weak": 1, "not_shown": 0, "none": 0}
 """The evidence marks that the press prints; an unsettled claim comes after every settled one."""
 
@@ -20,15 +23,20 @@ def importance(finding: Finding) -> tuple[float, float, str]:
 
 
 def headlines(analysis: Analysis) -> tuple[Finding, ...]:
-    """The findings of the box: at most six, and at most one about a subject in a section."""
-    taken: set[tuple[str, tuple[str, str, str]]] = set()
-    box: list[Finding] = []
+    """The findings of the box: at most six, and at most one about a subject in a section.
+
+    The first about training and the first about inference lead, for these are what a reader comes for.
+    """
+    taken: set[tuple[str, ...]] = set()
+    eligible: list[Finding] = []
     for finding in sorted(analysis.findings, key=importance):
-        place = (finding.section, subject(finding, analysis))
-        if finding.headline and place not in taken and len(box) < MOST:
+        place = (finding.section, *subject(finding, analysis))
+        if finding.headline and place not in taken:
             taken.add(place)
-            box.append(finding)
-    return tuple(box)
+            eligible.append(finding)
+    first = [next((f for f in eligible if subject(f, analysis)[1] == task), None) for task in LEADING]
+    lead = [finding for finding in first if finding is not None]
+    return (*lead, *(finding for finding in eligible if finding not in lead))[:MOST]
 
 
 def all_findings(analysis: Analysis) -> tuple[Finding, ...]:
@@ -39,26 +47,33 @@ def all_findings(analysis: Analysis) -> tuple[Finding, ...]:
     return (*box, *(msgspec.structs.replace(finding, headline=False) for finding in rest))
 
 
-def subject(finding: Finding, analysis: Analysis) -> tuple[str, str, str]:
-    """What a finding is about: workload, task, and scaling, read off the trials that it rests on.
+def subject(finding: Finding, analysis: Analysis) -> tuple[str, ...]:
+    """What a finding is about: model, task, scaling, strategies and precisions of its trials' cells.
 
     Scaling is that of the series to which its cells belong, empty when they belong to none. A
     finding without trials is its own subject.
     """
-    rests_on = set(finding.trials)
-    ids = {trial.cell_id for trial in analysis.trials if trial.trial in rests_on}
+    ids = cells_of(finding, analysis)
     cells = [summary.cell for summary in analysis.cells if summary.cell_id in ids]
     if not cells:
-        return (finding.key, "", "")
+        return (finding.key, "", "", "", "")
     return (
-        _joined(cell.workload for cell in cells),
+        _joined(f"{cell.workload} {cell.size}" for cell in cells),
         _joined(cell.task for cell in cells),
         _joined(
             series.series.scaling
             for series in analysis.series
             if ids & {m for m in series.series.members if m != series.series.base}
         ),
+        _joined(cell.strategy for cell in cells),
+        _joined(cell.precision for cell in cells),
     )
+
+
+def cells_of(finding: Finding, analysis: Analysis) -> frozenset[str]:
+    """The ids of the cells whose trials a finding rests on."""
+    rests_on = set(finding.trials)
+    return frozenset(trial.cell_id for trial in analysis.trials if trial.trial in rests_on)
 
 
 def _joined(words: Iterable[str]) -> str:

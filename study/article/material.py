@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from study.article.box import importance
+from study.article.box import cells_of, importance
+from study.article.words import distinct
 from study.domain.article import FigureBlock, Paragraph
 from study.domain.figure import Figure
 from study.domain.finding import Finding
@@ -25,13 +26,27 @@ class Material:
         return tuple(FigureBlock(figure=figure) for figure in self.figures.get(section, ()))
 
     def findings_as_prose(self, section: str) -> tuple[Paragraph, ...]:
-        """One paragraph a finding of that section, in the desk's order, its caveats behind it."""
-        return tuple(
-            Paragraph(sentences=(finding.sentence, *finding.caveats), finding=finding.key)
-            for finding in self.analysis.findings
-            if _place(finding) == section
+        """One paragraph a finding of that section, in the desk's order, its caveats behind it.
+
+        A caveat that many of them share is about the whole run: it follows once, behind them all.
+        """
+        found = [finding for finding in self.analysis.findings if _place(finding) == section]
+        caveats = [caveat for finding in found for caveat in finding.caveats]
+        shared = tuple(c for c in distinct(caveats) if caveats.count(c) >= SHARED)
+        return (
+            *(
+                Paragraph(
+                    sentences=(finding.sentence, *(c for c in finding.caveats if c not in shared)),
+                    finding=finding.key,
+                )
+                for finding in found
+            ),
+            *(Paragraph(sentences=(caveat,)) for caveat in shared),
         )
 
+
+SHARED = 3
+"""So many findings of a section with one caveat make it a caveat of the run."""
 
 PLACES = {"one_device": "one", "more_devices": "more", "checks": "checks", "limits": "limits"}
 
@@ -68,12 +83,29 @@ def cells_in_order(analysis: Analysis) -> tuple[CellSummary, ...]:
     )
 
 
+def are_replicas(summary: CellSummary) -> bool:
+    """Whether the processes of a cell answer requests of their own and wait for no other."""
+    cell = summary.cell
+    return cell.task == "infer" and cell.strategy == "ddp" and cell.devices > 1
+
+
 def trials_of(analysis: Analysis, cell_id: str) -> Iterator[TrialSummary]:
     """The trials of a cell that have a rate."""
     return (trial for trial in analysis.trials if trial.cell_id == cell_id and trial.rate is not None)
 
 
-def relevant_finding(analysis: Analysis, figure: str) -> Finding | None:
-    """The finding that a figure shows: of those that name it, the one that comes first in the box."""
-    named = [finding for finding in analysis.findings if finding.figure == figure]
-    return min(named, key=importance, default=None)
+def relevant_finding(analysis: Analysis, figure: str, *, absolute: bool = False) -> Finding | None:
+    """The finding that a figure shows: of those that name it, a headline, then the most important.
+
+    Equals give way to the one on fewer devices. A chart of `absolute` numbers takes no comparison.
+    """
+    devices = {cell.cell_id: cell.cell.devices for cell in analysis.cells}
+
+    def most_devices(finding: Finding) -> int:
+        return max((devices.get(cell_id, 0) for cell_id in cells_of(finding, analysis)), default=0)
+
+    return min(
+        (f for f in analysis.findings if f.figure == figure and not (absolute and f.verdict)),
+        key=lambda f: (not f.headline, *importance(f)[:2], most_devices(f), f.key),
+        default=None,
+    )

@@ -1,7 +1,16 @@
 """The bar under the title: what a reader must know before the first number."""
 
+from statistics import fmean
+
 from study.article.material import Material
-from study.domain.text import Text, counted, said
+from study.domain.summary import Analysis
+from study.domain.text import Est, Num, Text, counted, said
+
+FOREIGN_SHARE = 0.10
+"""A mean share of the processors in other hands above which no rate can be called undisturbed."""
+
+DRIFT = 0.01
+"""A change over the run above which an absolute rate depends on when it was measured."""
 
 
 def trials_measured(material: Material) -> int:
@@ -12,6 +21,7 @@ def trials_measured(material: Material) -> int:
 def notices(material: Material) -> tuple[Text, ...]:
     """Run unfinished, processors shared, rules broken, tool changed: each a sentence, none if all is well."""
     run, analysis = material.run, material.analysis
+    foreign = _foreign_share(analysis)
     broken = sum(not rule.passed and rule.effect == "block" for rule in analysis.rules)
     return tuple(_about_the_end(material)) + tuple(
         notice
@@ -27,6 +37,15 @@ def notices(material: Material) -> tuple[Text, ...]:
                 ),
                 any(cell.oversubscribed for cell in analysis.cells),
             ),
+            (
+                said(
+                    "While trials ran, other programs took {share} of the machine's processor time on"
+                    " average; every rate here may be disturbed.",
+                    share=Num(value=foreign, style="percent"),
+                ),
+                foreign > FOREIGN_SHARE,
+            ),
+            *_about_drift(analysis),
             (
                 said(
                     "The tool's source held changes that were not committed, so its version does not say"
@@ -45,6 +64,34 @@ def notices(material: Material) -> tuple[Text, ...]:
         )
         if applies
     )
+
+
+def _foreign_share(analysis: Analysis) -> float:
+    """The mean share of the processors that others took while measured trials ran; zero if unknown."""
+    known = [
+        trial.foreign_cpu_share
+        for trial in analysis.trials
+        if trial.rate is not None and trial.foreign_cpu_share is not None
+    ]
+    return fmean(known) if known else 0.0
+
+
+def _about_drift(analysis: Analysis) -> list[tuple[Text, bool]]:
+    """A change of the machine over the session that is shown and beyond one per cent."""
+    drift = analysis.drift
+    if drift is None or drift.low is None or drift.high is None:
+        return []
+    shown = drift.low > 0 or drift.high < 0
+    return [
+        (
+            said(
+                "The machine's pace changed by {drift} over the run; absolute rates hold for this stretch of"
+                " time alone.",
+                drift=Est(estimate=drift, style="percent"),
+            ),
+            shown and abs(drift.value) > DRIFT,
+        )
+    ]
 
 
 def _about_the_end(material: Material) -> list[Text]:

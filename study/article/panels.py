@@ -19,13 +19,22 @@ LOOKS: tuple[tuple[Token, Marker], ...] = (
 REFERENCE: Token = "muted"
 """Lines that nothing was measured for, such as the ideal."""
 
+Look = tuple[Token, Marker]
+
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
 
-def look(position: int) -> tuple[Token, Marker]:
-    """The colour and the marker of the series at this position of its panel."""
-    return LOOKS[position % len(LOOKS)]
+def look(position: int) -> Look:
+    """The colour and the marker at this position: all colours, then all again with other markers."""
+    rounds, place = divmod(position, len(LOOKS))
+    return LOOKS[place][0], LOOKS[(place + rounds) % len(LOOKS)][1]
+
+
+def looks(series: Sequence[SeriesSummary]) -> dict[str, Look]:
+    """One look a series, by its key, the same in every panel and figure that shows these series."""
+    ordered = [one for panel in series_panels(series) for one in panel]
+    return {one.series.key: look(position) for position, one in enumerate(ordered)}
 
 
 def grouped(things: Sequence[T], key: Callable[[T], K]) -> list[tuple[T, ...]]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from study import __version__
 from study.article.box import all_findings, headlines
 from study.article.drawing import draw_all
 from study.article.material import Material
@@ -18,11 +19,12 @@ from study.article.sections import (
     method,
     more,
     one,
+    rates,
     software,
     steady,
 )
 from study.article.trials_table import all_trials
-from study.article.words import alone, count
+from study.article.words import alone, count, in_a_row, results_digest
 from study.domain.article import Article, Block, FigureBlock, SectionOfArticle, TableBlock
 from study.domain.finding import Finding
 from study.domain.record import Record
@@ -59,8 +61,8 @@ def compose(run: Run, records: Sequence[Record], analysis: Analysis) -> Article:
         sections=sections,
         all_trials=all_trials(material),
         machine=run.machine.slug,
-        digest=run.plan.digest,
-        tool_version=run.software.study,
+        digest=results_digest(records),
+        tool_version=__version__,
         disclosure=run.study.disclosure,
     )
 
@@ -76,6 +78,7 @@ def _sections(
             method.section,
             one.section,
             more.section,
+            rates.section,
             steady.section,
             checks.section,
             failures.section,
@@ -114,15 +117,13 @@ def _kicker(run: Run) -> Text:
 
 
 def _standfirst(material: Material) -> Text:
-    """The question, and the finding that comes first; without either, what was done."""
+    """The question, whose answers stand beneath; else the first finding, else what was done."""
     question = material.run.study.question.strip()
     box = headlines(material.analysis)
-    if question and box:
-        return said("{question} {answer}", question=Name(text=question), answer=box[0].sentence)
     if question:
         return alone(Name(text=question))
     if box:
-        return box[0].sentence
+        return in_a_row(box[0].sentence, *box[0].caveats)
     return said(
         "{measured} of {planned} planned trials were measured; no finding rests on them.",
         measured=count(trials_measured(material)),

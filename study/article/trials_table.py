@@ -1,12 +1,13 @@
 """The table of all trials: every attempt that counts, in the order of the run, failures included."""
 
 from study.article.material import Material
-from study.article.words import OUTCOMES, count, entry, number, shared_unit
+from study.article.words import OUTCOMES, a_second, count, entry, number, shared_unit, unit_column
 from study.domain.figure import Column, Table, TableCell
 from study.domain.summary import CellSummary, TrialSummary
 from study.domain.text import Name, said
 
 NO_FAULT = said("Nothing to report.")
+NO_CELL = said("The plan has no such cell.")
 
 
 def all_trials(material: Material) -> Table:
@@ -17,7 +18,6 @@ def all_trials(material: Material) -> Table:
         key="t-trials",
         caption=said("All trials in the order in which they were run, failed and excluded ones too."),
         columns=(
-            Column(key="trial", title=said("Trial"), numeric=False),
             Column(key="order", title=said("Order"), style="integer"),
             Column(key="block", title=said("Block"), style="integer"),
             Column(key="attempt", title=said("Attempt"), style="integer"),
@@ -29,10 +29,12 @@ def all_trials(material: Material) -> Table:
                 style="rate",
                 unit=shared_unit({cell.unit for cell in cells.values() if cell.rate}),
             ),
+            unit_column(),
             Column(key="steps", title=said("Steps"), style="integer"),
             Column(key="window_s", title=said("Window"), style="seconds", unit="s"),
             Column(key="foreign_cpu_share", title=said("Other programs"), style="percent"),
             Column(key="reason", title=said("Reason"), numeric=False),
+            Column(key="trial", title=said("Trial"), numeric=False),
         ),
         rows=tuple(_row(trial, cells.get(trial.cell_id)) for trial in trials),
     )
@@ -41,15 +43,16 @@ def all_trials(material: Material) -> Table:
 def _row(trial: TrialSummary, cell: CellSummary | None) -> tuple[TableCell, ...]:
     unknown = trial.unknown
     return (
-        Name(text=trial.trial, code=True),
         count(trial.order),
         count(trial.block),
         count(trial.attempt),
         Name(text=cell.label if cell else trial.cell_id),
         OUTCOMES[trial.outcome],
         entry(number(trial.rate, "rate", cell.unit if cell else ""), unknown.get("rate", "")),
+        entry(a_second(cell.unit) if cell else None, "", NO_CELL),
         entry(count(len(trial.step_ns)) if trial.step_ns else None, unknown.get("rate", "")),
         entry(number(trial.wall_s, "seconds"), unknown.get("wall_s", "")),
         entry(number(trial.foreign_cpu_share, "percent"), unknown.get("foreign_cpu_share", "")),
         entry(Name(text=trial.fault) if trial.fault else None, "", NO_FAULT),
+        Name(text=trial.trial, code=True),
     )

@@ -1,10 +1,13 @@
 """Whole sentences and terms for what other rooms name: tasks, scalings, outcomes, what is missing."""
 
 from collections.abc import Iterable
+from hashlib import sha256
+from string import ascii_lowercase
 from typing import TypeVar
 
 from study.domain.estimate import Estimate
-from study.domain.figure import Missing, TableCell
+from study.domain.figure import Column, Missing, TableCell
+from study.domain.record import Record
 from study.domain.summary import CellSummary, SeriesSummary
 from study.domain.text import Est, Name, Num, Show, Slot, Style, Term, Text, said
 
@@ -41,6 +44,12 @@ ONE_DEVICE = said("Not defined at one device.")
 def alone(slot: Slot) -> Text:
     """A slot where a sentence is asked for."""
     return said("{alone}", alone=slot)
+
+
+def in_a_row(*sentences: Text) -> Text:
+    """Whole sentences, one after the other: a frame without words, which no language need translate."""
+    slots = dict(zip(ascii_lowercase, sentences, strict=False))
+    return Text(frame=" ".join(f"{{{name}}}" for name in slots), slots=dict(slots))
 
 
 def because(reason: str) -> Text:
@@ -95,6 +104,22 @@ def series_model(one: SeriesSummary) -> Name:
 def shared_unit(units: set[str]) -> str:
     """The unit of a column: the one that all its cells have, or none."""
     return units.pop() if len(units) == 1 else ""
+
+
+def unit_column() -> Column:
+    """The column that names the unit of a row's rates: without it a file of numbers says nothing."""
+    return Column(key="unit", title=said("Unit"), numeric=False)
+
+
+def a_second(unit: str) -> Text:
+    """A unit of work a second, as such a column has it."""
+    return said("{unit}/s", unit=Term(text=unit))
+
+
+def results_digest(records: Iterable[Record]) -> str:
+    """SHA-256 over the records' own hashes: which results an article was made from."""
+    hashes = sorted(record.content_sha256 for record in records)
+    return sha256("\n".join(hashes).encode()).hexdigest()
 
 
 def distinct(slots: Iterable[S]) -> tuple[S, ...]:

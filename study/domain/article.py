@@ -93,7 +93,11 @@ class SectionOfArticle(Fact, frozen=True, kw_only=True):
 
 
 class Article(Fact, frozen=True, kw_only=True):
-    """One article about one run. `path` is `<study>/<run id>` in lower case; `published` an ISO date."""
+    """One article about one run. `path` is `<study>/<run id>` in lower case.
+
+    `published` is the ISO date on which the run ended, shown as that of the measurement. `digest` is a
+    hash over the hashes of the records; `tool_version` is of the tool that made the article.
+    """
 
     path: str
     study: str

@@ -4,7 +4,7 @@ from typing import Literal
 
 from study.domain.fact import Fact
 
-Method = Literal["t_log", "welch_log", "paired_t_log", "exact", "none"]
+Method = Literal["t_log", "welch_log", "paired_t_log", "slope_t", "exact", "none"]
 
 
 class Estimate(Fact, frozen=True, kw_only=True):
@@ -12,6 +12,7 @@ class Estimate(Fact, frozen=True, kw_only=True):
 
     `n` counts trials, never steps. With fewer than three trials the interval is refused: `low` and
     `high` are null and `refusal` says why. `exact` is for counts and truths, which have none.
+    `slope_t` is of a straight line through the logs of trials.
     """
 
     value: float

@@ -15,9 +15,10 @@ class Finding(Fact, frozen=True, kw_only=True):
     """A claim: number and sentence together.
 
     `big` and `big_style` are the number that the findings box shows large; null if the claim has
-    none. `headline` asks for a place in the box; `weight` orders it (practical size, larger first).
-    `short` is a fragment-free short sentence for a figure's title. `trials` are the records that it
-    rests on, `scope` and `why_not` say what it covers and what it does not.
+    none, or is not settled. `headline` asks for a place in the box; `weight` orders it (practical size,
+    larger first; a small weight without size puts fewer devices first). `short` is a fragment-free short
+    sentence for a figure's title. `trials` are the records that it rests on, `scope` and `why_not` say
+    what it covers and what it does not.
     """
 
     key: str

@@ -13,7 +13,8 @@ class TrialSummary(Fact, frozen=True, kw_only=True):
     """One trial's numbers. `rate` is work over wall time of the window, all ranks; null if not measured.
 
     The wall time is from the first rank's start to the last rank's end. `step_ns[i]` is the slowest
-    rank's step i. `fault` is the sentence for a trial without a rate.
+    rank's step i; of replicas that answer independently of one another, it is rank 0's, which stands
+    for all, and there is no imbalance. `fault` is the sentence for a trial without a rate.
     """
 
     trial: str
@@ -35,12 +36,17 @@ class TrialSummary(Fact, frozen=True, kw_only=True):
 
 
 class Latency(Fact, frozen=True, kw_only=True):
-    """Decoding latency in seconds: medians per trial, t interval over trials; p99 where n carries it."""
+    """Decoding latency in seconds, of batches of requests: percentiles per trial, t interval over trials.
+
+    A request is one step: that of the slowest rank where all answer together, each rank's own where
+    they are independent replicas. `requests` counts them over all trials. p90 and p99 are null where
+    a trial has too few.
+    """
 
     first_token_s: Estimate
     token_s: Estimate
     request_p50_s: Estimate
-    request_p90_s: Estimate
+    request_p90_s: Estimate | None
     request_p99_s: Estimate | None
     requests: int
     unknown: dict[str, str] = {}
@@ -50,7 +56,8 @@ class CellSummary(Fact, frozen=True, kw_only=True):
     """One cell's numbers over its trials. `rate` is total work over total time.
 
     `geometric_mean` is that of the trials' rates, the centre of the interval; `means_differ` says that
-    the two are more than a thousandth apart, so that both should be shown.
+    the two are more than a thousandth apart, so that both should be shown. Mean and median step are over
+    the steps that something waits for: the slowest rank's, or every rank's of independent replicas.
     """
 
     cell_id: str
@@ -131,7 +138,11 @@ class RuleOutcome(Fact, frozen=True, kw_only=True):
 
 
 class Analysis(Fact, frozen=True, kw_only=True):
-    """Everything that the article may say: the desk's whole answer for one run."""
+    """Everything that the article may say: the desk's whole answer for one run.
+
+    `drift` is by which share rates changed from the first to the last trial of the session, at equal
+    work; its n counts trials.
+    """
 
     trials: tuple[TrialSummary, ...]
     cells: tuple[CellSummary, ...]
@@ -142,3 +153,5 @@ class Analysis(Fact, frozen=True, kw_only=True):
     measured_s: float
     turnaround_s: float
     level: float = 0.95
+    drift: Estimate | None = None
+    unknown: dict[str, str] = {}

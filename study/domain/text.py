@@ -30,21 +30,28 @@ Show = Literal["value", "value_interval", "interval", "value_interval_n"]
 class Num(Fact, frozen=True, kw_only=True, tag_field="kind", tag="num"):
     """A number. `unit` is the unit of work for `rate` ("tokens" is shown as tokens/s).
 
-    `percent` takes a share (0.93 is shown as 93%); `seconds` and `milliseconds` take seconds.
+    `percent` takes a share (0.93 is shown as 93%); `seconds` and `milliseconds` take seconds. `like` is
+    an estimate beside which it stands, to whose decimal place it should be shown.
     """
 
     value: float
     style: Style = "plain"
     unit: str = ""
+    like: "Est | None" = None
 
 
 class Est(Fact, frozen=True, kw_only=True, tag_field="kind", tag="est"):
-    """An estimate: with its interval and n unless `show` says less."""
+    """An estimate: with its interval and n unless `show` says less.
+
+    `neutral` is a value of which the reader must still see, after rounding, on which side of it the
+    ends of the interval lie. Of ratios (1) and differences (0) the press knows it.
+    """
 
     estimate: Estimate
     style: Style = "plain"
     unit: str = ""
     show: Show = "value_interval"
+    neutral: float | None = None
 
 
 class Name(Fact, frozen=True, kw_only=True, tag_field="kind", tag="name"):

@@ -11,7 +11,8 @@ VerdictKind = Literal["clear", "small", "same", "open", "not_compared"]
 class Verdict(Fact, frozen=True, kw_only=True):
     """The outcome of comparing A with B by the ratio of their rates, A over B.
 
-    `ratio` carries the simultaneous interval of its family (level 1 - 0.05/m), which decides;
+    `ratio` carries the simultaneous interval of its family (level 1 - 0.05/m), which decides; whether
+    the two are the same is decided by `equivalence`, at 1 - 0.10/m (two one-sided tests).
     `p_adjusted` is Holm's within the family. `repeats_needed` is about how many blocks would settle
     an open one. `margin` was set in the plan. `direction` is A's, seen from B.
     """
@@ -27,4 +28,5 @@ class Verdict(Fact, frozen=True, kw_only=True):
     repeats_needed: int | None
     reason: str = ""
     also_same: bool = False
+    equivalence: Estimate | None = None
     unknown: dict[str, str] = {}

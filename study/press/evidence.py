@@ -7,9 +7,6 @@ from study.domain.text import Text
 from study.press.language import Language
 from study.press.numbering import Numbering
 
-HEADLINES = 6
-"""More claims than six are a list and no longer a summary."""
-
 
 class Mark(NamedTuple):
     """Dots of three, a word, a note, and the key and name of the table or figure that shows it."""
@@ -54,4 +51,4 @@ def figure_name(number: int, speech: Language) -> str:
 
 def headlines(findings: tuple[Finding, ...]) -> list[Finding]:
     """The findings that stand in the box, in the article's order."""
-    return [finding for finding in findings if finding.headline][:HEADLINES]
+    return [finding for finding in findings if finding.headline]

@@ -35,8 +35,14 @@ def feed(articles: Sequence[Article], speech: Language, base_url: str | None) ->
         for name in article.authors or (speech.gettext("Not named"),):
             author = ElementTree.SubElement(entry, f"{{{_ATOM}}}author")
             _add(author, "name", clean.one_line(name))
-        claims = [said(finding.sentence, speech) for finding in headlines(article.findings)]
-        _add(entry, "summary", " ".join([said(article.standfirst, speech), *claims]))
+        told = [
+            said(text, speech)
+            for finding in headlines(article.findings)
+            for text in (finding.sentence, *finding.caveats)
+        ]
+        standfirst = said(article.standfirst, speech)
+        claims = [words for words in dict.fromkeys(told) if words not in standfirst]
+        _add(entry, "summary", " ".join([standfirst, *claims]))
     ElementTree.indent(root, " ")
     return (
         b'<?xml version="1.0" encoding="utf-8"?>\n'

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 
 CATALOGS = Path(__file__).parent / "locale"
 
+RECORDED = "recorded"
+"""The context of entries that are patterns: for sentences whose slots were filled when they were recorded."""
+
+_LONGEST_RECORDED = 300
+
 # CLDR's minimumGroupingDigits, which Babel does not offer: Polish writes 1234 and 12 345.
 _GROUPED_FROM = {"pl": 5, "es": 5, "pt": 5}
 # British English for its order of day and month and its lists without a comma before "and".
@@ -30,11 +35,18 @@ _POLISH_PREPOSITION = re.compile(r"(?<![^\s(„])([aiouwzAIOUWZ]) ")
 class Language:
     """What a language needs to speak. `code` goes into `lang` attributes; `name` is what it calls itself."""
 
-    def __init__(self, code: str, locale: "Locale", translations: NullTranslations | None) -> None:
+    def __init__(
+        self,
+        code: str,
+        locale: "Locale",
+        translations: NullTranslations | None,
+        patterns: Sequence[tuple[re.Pattern[str], str]] = (),
+    ) -> None:
         self.code = code
         self.name = _NAMES.get(code, code)
         self._locale = locale
         self._translations = translations
+        self._patterns = patterns
         symbols = locale.number_symbols.get("latn", locale.number_symbols)
         percent = locale.percent_formats[None].pattern
         self.numbers = Numbers(
@@ -52,7 +64,7 @@ class Language:
         """The message in this language, or null if the catalog does not know it."""
         if self._translations is None or not message:
             return self._typographic(message)
-        found = self._translations.gettext(message)
+        found = self._translations.gettext(message) or self._recorded(message)
         return self._typographic(found) if found else None
 
     def plural_translation(self, one: str, many: str, count: int) -> str | None:
@@ -78,7 +90,7 @@ class Language:
         """The items in a row, as the language does: "a, b and c"."""
         from babel.lists import format_list
 
-        return format_list(list(items), locale=self._locale)
+        return self._typographic(format_list(list(items), locale=self._locale))
 
     def day(self, iso: str) -> str:
         """A date in words, or the text itself if it is not an ISO date."""
@@ -90,6 +102,13 @@ class Language:
             return format_date(date.fromisoformat(iso[:10]), "long", locale=self._locale).replace(" ", NBSP)
         except ValueError:
             return iso
+
+    def _recorded(self, sentence: str) -> str:
+        """A sentence that was finished when it was recorded, by the pattern that it fits; else nothing."""
+        if len(sentence) > _LONGEST_RECORDED:
+            return ""
+        fits = ((pattern.fullmatch(sentence), frame) for pattern, frame in self._patterns)
+        return next((frame.format(**fit.groupdict()) for fit, frame in fits if fit), "")
 
     def _typographic(self, text: str) -> str:
         """An equation stays on one line, and Polish does not end a line on a one-letter word."""
@@ -123,9 +142,9 @@ def language(code: str) -> Language:
         raise BadUsage(
             f"there is no translation into {code!r}", f"Choose from: {', '.join(known_languages())}."
         )
-    translations = _read(path)
+    translations, patterns = _read(path)
     translations.add_fallback(_Unknown())
-    return Language(code, Locale.parse(code), translations)
+    return Language(code, Locale.parse(code), translations, patterns)
 
 
 def known_languages() -> list[str]:
@@ -133,7 +152,8 @@ def known_languages() -> list[str]:
     return ["en", *sorted(path.parent.parent.name for path in CATALOGS.glob("*/LC_MESSAGES/study.po"))]
 
 
-def _read(path: Path) -> GNUTranslations:
+def _read(path: Path) -> tuple[GNUTranslations, list[tuple[re.Pattern[str], str]]]:
+    """The catalog's messages, and its patterns for recorded sentences."""
     from io import BytesIO
 
     from babel.messages.mofile import write_mo
@@ -144,4 +164,10 @@ def _read(path: Path) -> GNUTranslations:
     compiled = BytesIO()
     write_mo(compiled, catalog)
     compiled.seek(0)
-    return GNUTranslations(compiled)
+    patterns = [(_pattern(str(m.id)), str(m.string)) for m in catalog if m.context == RECORDED]
+    return GNUTranslations(compiled), patterns
+
+
+def _pattern(frame: str) -> re.Pattern[str]:
+    """What a sentence of this frame looks like, whatever stands in its slots."""
+    return re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+?)", re.escape(frame)))

@@ -1,7 +1,7 @@
 """The article as Markdown for a repository's page or a terminal: same words, same numbers, charts by link.
 
 Text from outside is escaped for GitHub's dialect: it cannot make markup, mention anybody, refer to an issue,
-or turn into a link. The only HTML is anchors, `details`, `summary`, `br` and `sub`.
+or turn into a link. The only HTML is anchors, `details`, `summary`, `br`, `sub` and `sup`.
 """
 
 import re
@@ -26,7 +26,7 @@ from study.domain.finding import Finding
 from study.domain.text import Slot
 from study.press import clean
 from study.press.axes import axis_notes
-from study.press.cells import Entry, grid
+from study.press.cells import Entry, Grid, grid
 from study.press.evidence import evidence_mark, figure_name, headlines, table_name
 from study.press.language import Language
 from study.press.numbering import Numbering
@@ -95,7 +95,7 @@ class _Writer:
         box = headlines(article.findings)
         if box:
             yield f'<a id="findings"></a>\n\n## {word("Findings")}'
-            yield "\n".join(f"- {self._say(f.sentence)} {self._mark(f)}".rstrip() for f in box)
+            yield "\n".join(f"- {self._claim(f)}" for f in box)
         for section in article.sections:
             yield f'<a id="{section.key}"></a>\n\n## {self._say(section.title)}'
             for block in section.blocks:
@@ -105,10 +105,17 @@ class _Writer:
         tool, digest = f"study {clean.one_line(article.tool_version)}", clean.one_line(article.digest)
         yield f"<sub>{built.format(tool=escaped(tool), digest=code(digest))}</sub>"
 
+    def _claim(self, finding: Finding) -> str:
+        """A finding of the box: its sentence, its caveats in small letters, its mark."""
+        caveats = " ".join(self._say(caveat) for caveat in finding.caveats)
+        parts = [self._say(finding.sentence), f"<sub>{caveats}</sub>" if caveats else "", self._mark(finding)]
+        return " ".join(part for part in parts if part)
+
     def _byline(self) -> str:
         article, speech = self._article, self._speech
+        day = escaped(clean.one_line(speech.day(article.published)))
         parts = [
-            escaped(clean.one_line(speech.day(article.published))),
+            speech.gettext("Measured {day}").format(day=day),
             escaped(clean.one_line(article.machine)),
         ]
         if article.authors:
@@ -134,8 +141,8 @@ class _Writer:
             case FigureBlock():
                 yield from self._figure(block.figure)
             case TableBlock():
-                yield self._caption(block.table)
-                yield self._table(block.table)
+                yield from self._whole_table(block.table)
+                yield f"[CSV](data/{block.table.key}.csv)"
             case Specification():
                 head = f"| {word('Item')} | {word('Value')} |\n| --- | --- |"
                 rows = [f"| {self._say(term)} | {self._say(value)} |" for term, value in block.rows]
@@ -165,18 +172,23 @@ class _Writer:
         yield f"![{escaped(said(figure.alt, speech))}](charts/{figure.key}{self._tail}.svg)"
         notes = [self._say(note) for note in axis_notes(figure, speech.numbers)]
         yield " ".join([f"**{label}.** {self._say(figure.caption)}", *notes])
+        yield f"[SVG](charts/{figure.key}{self._tail}.svg) · [CSV](data/{figure.table.key}.csv)"
         summary = speech.gettext("Show the numbers")
         yield f"<details>\n<summary>{summary}</summary>"
-        yield self._caption(figure.table)
-        yield self._table(figure.table)
+        yield from self._whole_table(figure.table)
         yield "</details>"
 
-    def _caption(self, table: Table) -> str:
+    def _whole_table(self, table: Table) -> Iterator[str]:
+        """Caption, rows, and why values are missing."""
         label = table_name(self._numbers.tables[table.key], self._speech)
-        return f'<a id="{table.key}"></a>\n\n**{label}.** {self._say(table.caption)}'
-
-    def _table(self, table: Table) -> str:
         laid = grid(table, self._speech)
+        caption = " ".join(self._say(text) for text in (table.caption, *laid.shared))
+        yield f'<a id="{table.key}"></a>\n\n**{label}.** {caption}'
+        yield self._rows(laid)
+        if laid.notes:
+            yield "<br>\n".join(f"<sup>{note.mark}</sup> {self._say(note.reason)}" for note in laid.notes)
+
+    def _rows(self, laid: Grid) -> str:
         heads = [
             self._say(head.title) + (f", {escaped(head.unit)}" if head.unit else "") for head in laid.heads
         ]
@@ -185,8 +197,8 @@ class _Writer:
         return "\n".join(lines)
 
     def _cell(self, cell: Entry) -> str:
-        if cell.reason is not None:
-            return f"– <sub>{self._say(cell.reason)}</sub>"
+        if cell.mark:
+            return f"– <sup>{cell.mark}</sup>"
         if cell.slot is not None:
             return self._say(cell.slot)
         return cell.digits + (f" <sub>{cell.interval}</sub>" if cell.interval else "")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from study.domain.errors import OurFault
 from study.domain.estimate import Estimate
-from study.domain.text import Style
+from study.domain.text import Est, Style
 
 NBSP = "\u00a0"
 MINUS = "\u2212"
@@ -35,13 +35,14 @@ class Measure(NamedTuple):
     """How a style is shown: the held value times `factor`, then `suffix`.
 
     `most_places` caps the decimal places unless that would hide on which side of `neutral` ("no
-    difference") a bound lies.
+    difference") a bound lies; `least_places` is what a column's numbers have in common.
     """
 
     factor: Decimal
     suffix: str
     most_places: int | None = None
     neutral: Decimal | None = None
+    least_places: int | None = None
 
 
 class Shown(NamedTuple):
@@ -72,11 +73,18 @@ class Numbers:
         tight: bool = False,
         column: Measure | None = None,
     ) -> str:
-        """A value without an interval. `tight` abbreviates the unit; a `column` has it in its head."""
+        """A value without an interval. `tight` abbreviates the unit; a `column` has it in its head.
+
+        Seconds that stand alone are settings: no zeros that would claim a precision.
+        """
         if style == "duration" and abs(value) >= 59.95:
             return self._clock(exact(value))
         measure = column or self.measure(style, unit, value, tight=tight)
         shown = _EXACT.multiply(exact(value), measure.factor)
+        if style == "seconds" and column is None and rounded(shown, 2) == shown:
+            return self._digits(_without_zeros(shown)) + measure.suffix
+        if measure.least_places is not None and not _is_extreme(shown):
+            return self._digits(rounded(shown, measure.least_places)) + self._suffix(measure, style, column)
         return self._plain(shown, style) + self._suffix(measure, style, column)
 
     def estimate(
@@ -87,15 +95,20 @@ class Numbers:
         *,
         tight: bool = False,
         column: Measure | None = None,
+        neutral: float | None = None,
     ) -> Shown:
-        """An estimate and its interval, both to the decimal place that the interval deserves."""
+        """An estimate and its interval, both to the decimal place that the interval deserves.
+
+        `neutral` is the value with which the interval is compared in place of the style's own: the ends
+        have as many places as show on which side of it they lie.
+        """
         if estimate.low is None or estimate.high is None:
             return Shown(self.number(estimate.value, style, unit, tight=tight, column=column), "")
         measure = column or self.measure(style, unit, estimate.value, tight=tight)
         value, low, high = (
             _EXACT.multiply(exact(x), measure.factor) for x in (estimate.value, estimate.low, estimate.high)
         )
-        places = _places_of_interval(low, high, measure)
+        places = self._places(estimate, measure, neutral)
         if style == "integer":
             places = min(places or 0, 0)
         suffix = self._suffix(measure, style, column)
@@ -103,6 +116,31 @@ class Numbers:
         interval = self._interval(low, high, _places_of(value, style) if places is None else places)
         closed = suffix if style == "percent" else ""
         return Shown(shown + suffix, interval + closed)
+
+    def beside(
+        self,
+        value: float,
+        style: Style,
+        unit: str,
+        *,
+        like: Est,
+        tight: bool = False,
+        column: Measure | None = None,
+    ) -> str:
+        """A value to the places of an estimate that stands beside it, such as a truth beside its measure."""
+        measure = column or self.measure(style, unit, like.estimate.value, tight=tight)
+        places = self._places(like.estimate, measure, like.neutral)
+        if places is None:
+            return self.number(value, style, unit, tight=tight, column=column)
+        shown = rounded(_EXACT.multiply(exact(value), measure.factor), places)
+        return self._digits(shown) + self._suffix(measure, style, column)
+
+    def level(self, level: float) -> str:
+        """A confidence level as it is: 95%, 97.5%, 99.95%."""
+        missing = _EXACT.multiply(_EXACT.subtract(Decimal(1), exact(level)), Decimal(100))
+        places = 2 if missing >= Decimal("0.1") or missing <= 0 else 1 - missing.adjusted()
+        shown = _without_zeros(rounded(_EXACT.subtract(Decimal(100), missing), places))
+        return self._digits(shown) + self._signs.percent
 
     def ticks(self, values: Sequence[float], style: Style, unit: str) -> tuple[list[str], str]:
         """The digits of an axis's ticks, all to the same place, and the unit that one of them may carry."""
@@ -147,11 +185,30 @@ class Numbers:
         return self._plain(shown, "plain") + NBSP + ("B", "kB", "MB", "GB")[power]
 
     def column(self, values: Sequence[float], style: Style, unit: str) -> tuple[Measure | None, str]:
-        """One measure for a table's column, and the unit for its head; signs stay with their numbers."""
-        if style in ("percent", "times", "duration") or not values:
+        """One measure for a table's column, and the unit for its head; signs stay with their numbers.
+
+        Shares and ratios have the same places all the way down, so that 81% does not stand beside 59.4%.
+        """
+        if style == "duration" or not values:
             return None, ""
         measure = self.measure(style, unit, max(abs(v) for v in values), tight=True)
-        return measure, measure.suffix.strip()
+        if style in ("percent", "times", "ratio"):
+            shown = [_EXACT.multiply(exact(v), measure.factor) for v in values]
+            whole = style == "percent" and all(rounded(v, 1) == rounded(v, 0) for v in shown)
+            measure = measure._replace(least_places=0 if whole else measure.most_places)
+        return measure, "" if style in ("percent", "times") else measure.suffix.strip()
+
+    def _places(self, estimate: Estimate, measure: Measure, neutral: float | None) -> int | None:
+        """The decimal places of an interval's ends; null if it has none or no width."""
+        if estimate.low is None or estimate.high is None:
+            return None
+        low, high = (_EXACT.multiply(exact(x), measure.factor) for x in (estimate.low, estimate.high))
+        if neutral is not None:
+            measure = measure._replace(neutral=_EXACT.multiply(exact(neutral), measure.factor))
+        places = _places_of_interval(low, high, measure)
+        if places is None or measure.least_places is None:
+            return places
+        return max(places, measure.least_places)
 
     def _suffix(self, measure: Measure, style: Style, column: Measure | None) -> str:
         return measure.suffix if column is None or style in ("percent", "times") else ""
@@ -161,11 +218,7 @@ class Numbers:
 
     def _plain(self, shown: Decimal, style: Style) -> str:
         """Digits of a value without an interval, to the places that its style has by custom."""
-        if (
-            shown != 0
-            and style != "integer"
-            and (abs(shown) >= Decimal("1e15") or abs(shown) < Decimal("1e-6"))
-        ):
+        if style != "integer" and _is_extreme(shown):
             return self._power_of_ten(shown)
         result = rounded(shown, _places_of(shown, style))
         if style in ("percent", "percent_points") and result == result.to_integral_value():
@@ -235,27 +288,39 @@ def places_of_half_width(half: Decimal) -> int:
     )
 
 
+def _is_extreme(shown: Decimal) -> bool:
+    """Whether a number needs a power of ten to be read."""
+    return shown != 0 and (abs(shown) >= Decimal("1e15") or abs(shown) < Decimal("1e-6"))
+
+
+def _without_zeros(shown: Decimal) -> Decimal:
+    """The number in as few decimal places as show it exactly."""
+    return rounded(shown, next((p for p in range(7) if rounded(shown, p) == shown), 6))
+
+
 def _places_of_interval(low: Decimal, high: Decimal, measure: Measure) -> int | None:
     half = _EXACT.divide(_EXACT.subtract(high, low), Decimal(2))
     if half <= 0:
         return None
     wanted = places_of_half_width(half)
-    if measure.most_places is None or wanted <= measure.most_places:
-        return wanted
-    places = measure.most_places
-    while places < wanted and _hides(low, high, places, measure.neutral):
+    places = wanted if measure.most_places is None else min(wanted, measure.most_places)
+    while places < wanted + _MORE_PLACES and _hides(low, high, places, measure.neutral):
         places += 1
     return places
 
 
+_MORE_PLACES = 4
+"""Beyond its second significant digit an interval's end may be this close to what it is compared with."""
+
+
 def _hides(low: Decimal, high: Decimal, places: int, neutral: Decimal | None) -> bool:
-    """Whether rounding makes the interval empty, or puts a bound on "no difference" that is not there."""
-    below, above = rounded(low, places), rounded(high, places)
-    if below == above:
+    """Whether rounding makes the interval empty, or blurs on which side of `neutral` an end lies."""
+    if rounded(low, places) == rounded(high, places):
         return True
-    return neutral is not None and (
-        (below == neutral and low != neutral) or (above == neutral and high != neutral)
-    )
+    if neutral is None:
+        return False
+    middle = rounded(neutral, places)
+    return any(rounded(end, places) == middle and end != neutral for end in (low, high))
 
 
 def _places_of(shown: Decimal, style: Style) -> int:

@@ -12,9 +12,12 @@ from study.domain.errors import OurFault
 from study.domain.text import Day, Est, Listing, Name, Num, Slot, Term, Text
 from study.press import clean
 from study.press.language import Language, language
+from study.press.numbers import Measure
 
 if TYPE_CHECKING:
     from markupsafe import Markup
+
+_SLOT = re.compile(r"{\w+}")
 
 Kind = Literal["words", "number", "interval", "name", "code"]
 
@@ -36,7 +39,7 @@ def pieces(slot: Slot, speech: Language) -> tuple[Piece, ...]:
     made: tuple[Piece, ...]
     match slot:
         case Num():
-            made = (Piece(speech.numbers.number(slot.value, slot.style, slot.unit), "number"),)
+            made = (Piece(number_words(slot, speech), "number"),)
         case Est():
             made = _estimate(slot, speech)
         case Name():
@@ -76,16 +79,26 @@ def html(slot: Slot, speech: Language) -> "Markup":
     return result
 
 
+def number_words(slot: Num, speech: Language, *, tight: bool = False, column: Measure | None = None) -> str:
+    """A number, to the places of the estimate beside which it stands if there is one."""
+    numbers, like = speech.numbers, slot.like
+    if like is None:
+        return numbers.number(slot.value, slot.style, slot.unit, tight=tight, column=column)
+    return numbers.beside(slot.value, slot.style, slot.unit, like=like, tight=tight, column=column)
+
+
 def interval_words(estimate: Est, speech: Language) -> str:
     """ "95% CI 1.55–1.70", or "n = 2, no interval", or nothing for what is exact."""
     held = estimate.estimate
     if held.method == "exact":
         return ""
-    interval = speech.numbers.estimate(held, estimate.style, estimate.unit, tight=True).interval
+    interval = speech.numbers.estimate(
+        held, estimate.style, estimate.unit, tight=True, neutral=estimate.neutral
+    ).interval
     count = speech.numbers.number(held.n, "integer")
     if not interval:
         return speech.gettext("n = {n}, no interval").format(n=count)
-    level = speech.numbers.number(held.level, "percent")
+    level = speech.numbers.level(held.level)
     if estimate.show == "value_interval_n":
         return speech.gettext("{level} CI {interval}; n = {n}").format(
             level=level, interval=interval, n=count
@@ -94,7 +107,8 @@ def interval_words(estimate: Est, speech: Language) -> str:
 
 
 def _estimate(slot: Est, speech: Language) -> tuple[Piece, ...]:
-    value = Piece(speech.numbers.estimate(slot.estimate, slot.style, slot.unit).value, "number")
+    shown = speech.numbers.estimate(slot.estimate, slot.style, slot.unit, neutral=slot.neutral)
+    value = Piece(shown.value, "number")
     interval = interval_words(slot, speech)
     if slot.show == "value" or not interval:
         return (value,)
@@ -147,6 +161,8 @@ def _sentence(text: Text, speech: Language) -> tuple[Piece, ...]:
 def _frame(text: Text, speech: Language) -> str | None:
     """The frame in the language, in the form that its count asks for; null if it is not translated."""
     if not text.count:
+        if not any(character.isalpha() for character in _SLOT.sub("", text.frame)):
+            return text.frame  # sentences side by side: there are no words to translate
         return speech.translation(text.frame)
     counted = text.slots.get(text.count)
     if not isinstance(counted, Num):

@@ -3,11 +3,13 @@
   "use strict";
   function key(row, column) {
     var cell = row.cells[column], held = cell.getAttribute("data-v");
+    if (cell.querySelector(".missing")) { return null; }
     return held === null ? cell.textContent.trim().toLowerCase() : parseFloat(held);
   }
-  function order(a, b) {
+  function order(a, b, sign) { // what is missing comes last, up and down
+    if (a === null || b === null) { return (a === null) - (b === null); }
     if (typeof a !== typeof b) { return typeof a === "number" ? -1 : 1; }
-    return a > b ? 1 : a < b ? -1 : 0;
+    return a > b ? sign : a < b ? -sign : 0;
   }
   document.querySelectorAll("table[data-sort]").forEach(function (table) {
     var body = table.tBodies[0], heads = table.tHead.rows[0].cells, rows = Array.from(body.rows);
@@ -20,7 +22,7 @@
         var down = head.getAttribute("aria-sort") === "ascending";
         Array.from(heads).forEach(function (other) { other.removeAttribute("aria-sort"); });
         head.setAttribute("aria-sort", down ? "descending" : "ascending");
-        rows.slice().sort(function (a, b) { return order(key(a, column), key(b, column)) * (down ? -1 : 1); })
+        rows.slice().sort(function (a, b) { return order(key(a, column), key(b, column), down ? -1 : 1); })
           .forEach(function (row) { body.appendChild(row); });
       });
     });

@@ -6,9 +6,18 @@ import string
 
 import msgspec
 import pytest
-from fakes.records import cell_id, failed, fake_run, out_of_memory, quick_truths, skipped, timed_out
+from fakes.records import (
+    cell_id,
+    failed,
+    fake_run,
+    interrupted,
+    out_of_memory,
+    quick_truths,
+    skipped,
+    timed_out,
+)
 
-from study.analysis import analyse, caveats, evidence, words
+from study.analysis import analyse, caveats, claims, evidence, words
 from study.analysis.desk import computed, findings
 from study.analysis.scaling_claims import SENTENCES
 from study.domain.errors import BadShelfFile
@@ -87,9 +96,16 @@ def studies():
     same = [3000.0, 4000.0, 5000.0, 4500.0, 3500.0]
     ids = [cell_id(truth.cell) for truth in (single, two)]
     yield fake_run(truths=[single, two], rates=dict.fromkeys(ids, same), margin=0.0001)
-    spoil = (failed, out_of_memory, timed_out, skipped, excluded)
-    yield run, [spoil[r.order % 5](r) if r.block > 1 else r for r in records]
-    yield run, [spoil[r.order % 5](r) if r.block == 1 else r for r in records]
+    spoil = (failed, out_of_memory, timed_out, skipped, excluded, interrupted)
+    yield run, [spoil[r.order % 6](r) if r.block > 1 else r for r in records]
+    yield run, [spoil[r.order % 6](r) if r.block == 1 else r for r in records]
+    yield run, [failed(records[0]), *records[1:]]
+    session = msgspec.structs.replace(run.sessions[0], started_utc="2026-01-05T09:05:00Z")
+    yield msgspec.structs.replace(run, sessions=(*run.sessions, session)), records
+    yield fake_run(drift=lambda block: 1 - 0.02 * block)
+    for blocks in (2, 5):
+        group = changed(served, strategy="tp", devices=2, batch=8)
+        yield fake_run(truths=[served, group], blocks=blocks)
     yield run, [failed(r) for r in records]
     yield run, records[:7]
     yield msgspec.structs.replace(run, status="partial"), records[:50]
@@ -206,7 +222,11 @@ def test_findings_keep_the_contract():
             assert finding.figure in FIGURES
             assert finding.trials
             assert set(finding.trials) <= known
-            assert (finding.big is None) == (finding.big_style == "plain" and finding.estimate is None)
+            assert (finding.big is None) == (finding.big_style == "plain")
+            assert finding.big in (None, finding.estimate)
+            settled = finding.verdict is None or finding.verdict.kind in ("clear", "small", "same")
+            assert (finding.big is None) == (finding.estimate is None or not settled)
+            assert not (finding.headline and finding.verdict and finding.verdict.kind == "not_compared")
             require_reasons(finding, finding.unknown)
             assert finding.weight >= 0
 
@@ -394,30 +414,99 @@ def test_the_check_says_whether_the_interval_contains_the_truth(factor, frame):
     assert finding.sentence.slots["truth"].value == pytest.approx(1 / 0.55)
 
 
-def test_failures_are_counted_with_their_reason():
-    """Three trials of a cell that ran out of memory: a count, the plan's count, and the first reason."""
+def test_failures_of_one_cell_are_one_finding_that_names_it():
+    """Three trials of a cell that ran out of memory: counted against the plan, under the cell's label."""
     run, records = fake_run()
     cell = run.plan.cells[2].id
     spoilt = [out_of_memory(r) if r.cell_id == cell and r.block > 2 else r for r in records]
 
     (finding,) = (f for f in analyse(run, spoilt).findings if f.shelf == "failures")
 
-    assert finding.sentence.slots["n"].value == 3
-    assert finding.sentence.slots["planned"].value == 5
-    assert finding.sentence.slots["reason"] == Name(text="CUDA out of memory")
-    assert finding.sentence.plural == FRAMES["failures"]["out_of_memory_many"]
+    slots = finding.sentence.slots
+    assert finding.sentence.plural == FRAMES["failures"]["one_cell_many"]
+    assert (slots["n"].value, slots["planned"].value) == (3, 55)
+    assert slots["cell"] == Name(text="gpt tiny, training, ddp, ×2, batch 8")
     assert len(finding.trials) == 3
 
 
-@pytest.mark.parametrize("outcome", ["skipped", "excluded", "failed", "timed_out", "out_of_memory"])
-def test_every_way_to_fail_has_both_frames(outcome):
-    """One trial and several."""
-    frames = FRAMES["failures"]
+def test_failures_of_all_kinds_are_one_finding_with_a_count_for_each():
+    """Four failed, one ran out of time and one was interrupted, in several cells: the table has the rest."""
+    run, records = fake_run()
+    lost = {1: failed, 2: failed, 3: failed, 4: failed, 5: timed_out, 6: interrupted}
+    spoilt = [lost[r.order](r) if r.order in lost else r for r in records]
 
-    for key in (outcome, f"{outcome}_many"):
-        assert {"{n}", "{cell}", "{planned}", "{reason}"} <= set(
-            frames[key].replace(":", " ").replace(",", " ").split()
-        )
+    (finding,) = (f for f in analyse(run, spoilt).findings if f.shelf == "failures")
+
+    ways = {text.frame: text.slots["n"].value for text in finding.caveats}
+    assert ways == {
+        FRAMES["failures"]["failed"]: 4,
+        FRAMES["failures"]["timed_out"]: 1,
+        FRAMES["failures"]["interrupted"]: 1,
+    }
+    assert finding.sentence.slots["cells"].value == 6
+    assert set(finding.trials) == {r.trial for r in records if r.order in lost}
+
+
+def test_a_run_without_failures_says_nothing_of_them(quick):
+    """No finding, not one of zero."""
+    assert not [f for f in analyse(*quick).findings if f.shelf == "failures"]
+
+
+def test_no_sentence_holds_a_raw_id():
+    """Cells are named by their labels; their ids are for files and keys."""
+    for analysis, _ in ALL:
+        ids = {cell.cell_id for cell in analysis.cells}
+        for finding in analysis.findings:
+            for text in (finding.sentence, finding.short, *finding.caveats):
+                assert not any(isinstance(s, Name) and s.text in ids for s in text.slots.values())
+
+
+def test_titles_keep_the_verdict():
+    """The short form of every verdict is its own; what is not shown to exceed the margin says so."""
+    frames = {}
+    for analysis, _ in ALL:
+        for finding in analysis.findings:
+            if finding.shelf == "training-scales":
+                kind = "within" if finding.verdict.also_same else finding.verdict.kind
+                frames.setdefault(kind, set()).add(finding.short.frame)
+
+    shorts = FRAMES["training-scales"]
+    assert frames == {
+        "clear": {shorts["short_strong"], shorts["short_weak"]},
+        **{kind: {shorts[f"short_{kind}"]} for kind in ("small", "within", "same", "open", "not_compared")},
+    }
+
+
+def test_no_ratio_titles_the_chart_of_absolute_rates():
+    """The chart of rates is titled by a rate."""
+    titles = {f.shelf for analysis, _ in ALL for f in analysis.findings if f.figure == "fig-throughput"}
+
+    assert titles == {"one-device"}
+
+
+def test_fewer_devices_come_first_where_there_is_no_size_to_go_by():
+    """Latency on one device outweighs that on two, even with less evidence; any ratio outweighs both."""
+    dots = {"strong": 3, "moderate": 2, "weak": 1}
+    one, two, hundred = (claims.fewer_first(n) for n in (1, 2, 100))
+
+    assert one * dots["weak"] > two * dots["strong"] > hundred * dots["strong"] > 0
+    assert claims.fewer_first(100_000) >= 0
+    weights = {
+        f.trials[0].split(".")[3]: f.weight for f in analyse(*fake_run()).findings if f.shelf == "latency"
+    }
+    assert weights["x1"] > weights["x2"] > 0
+
+
+def test_the_warm_up_is_told_as_it_is():
+    """It has a least time and a least number of steps, both from the plan."""
+    run, records = fake_run(blocks=1)
+
+    (finding,) = (f for f in analyse(run, records).findings if f.shelf == "steadiness")
+
+    protocol = run.plan.protocol
+    assert finding.sentence.slots["time"] == Num(value=protocol.warmup_s, style="seconds")
+    assert finding.sentence.slots["steps"].value == protocol.warmup_steps
+    assert "fixed length" not in finding.sentence.frame
 
 
 def test_the_wrapped_cell_is_told_by_its_cost_alone(quick):

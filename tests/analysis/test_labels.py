@@ -3,7 +3,7 @@
 import msgspec
 from fakes.records import fake_run, quick_truths
 
-from study.analysis.labels import cell_labels, series_labels, subject
+from study.analysis.labels import cell_labels, held_batch, series_labels, subject
 
 
 def changed(truth, **changes):
@@ -14,6 +14,13 @@ def changed(truth, **changes):
 def test_the_subject_is_workload_and_size():
     """A finding speaks of "gpt tiny"."""
     assert subject(quick_truths()[0].cell) == "gpt tiny"
+
+
+def test_the_held_batch_is_the_global_one_or_that_of_a_device():
+    """Thirty-two over two devices: sixteen each under weak scaling."""
+    two = msgspec.structs.replace(quick_truths()[4].cell, batch=32, devices=2)
+
+    assert (held_batch("strong", two), held_batch("weak", two)) == (32, 16)
 
 
 def test_precision_is_told_where_it_varies():

@@ -3,7 +3,7 @@
 import pytest
 from fakes.records import Truth, cell, fake_run
 
-from study.analysis import analyse
+from study.analysis import analyse, reasons
 from study.analysis.intervals import estimate, of_cell, welch
 from study.analysis.scaling import amdahl, karp_flatt, scaled_serial_fraction
 
@@ -182,7 +182,7 @@ def test_an_impossible_published_speedup_is_refused(published):
 
     assert points[4].speedup is None
     assert points[4].efficiency is None
-    assert "no mechanism" in points[4].unknown["speedup"]
+    assert points[4].unknown["speedup"] == reasons.IMPLAUSIBLE
     assert points[4].verdict.reason == points[4].unknown["speedup"]
     assert points[4].rate is not None
     assert all("speedup" not in finding.sentence.slots for finding in analysis.findings)

@@ -63,7 +63,7 @@ def test_the_rules_that_can_be_checked_now_are_checked():
     """The list of ids is fixed: a rule that disappears is noticed."""
     assert set(RULES) >= {
         *("HB1", "HB2", "HB3", "HB5", "HB6", "HB7", "HB8", "HB10", "ML1", "ML3", "ML5"),
-        *("KJ1", "KJ2", "MY1", "S1", "S4", "S7", "S13"),
+        *("KJ1", "KJ2", "MY1", "S1", "S4", "S7", "S11", "S13", "CAL1"),
     }
 
 
@@ -180,7 +180,7 @@ def test_ml1_blocks_claims_on_a_cell_with_a_trial_that_vanished(quick):
     rule = next(r for r in analysis.rules if r.id == "ML1")
     assert (rule.passed, rule.effect) == (False, "block")
     assert rule.detail == "1 of 55 planned trials have no result."
-    said = {finding.key.split(".")[1] for finding in analysis.findings if finding.shelf != "steadiness"}
+    said = {finding.key.split(".")[1] for finding in analysis.findings if "." in finding.key}
     assert "gpt-tiny" in said
     trials = {
         trial for finding in analysis.findings if finding.section != "limits" for trial in finding.trials
@@ -243,18 +243,44 @@ def test_words_that_the_data_do_not_carry_block_the_claim(desk, rule, frame):
     assert key in answer.wrong[0]
 
 
-def test_ml5_blocks_a_p99_from_few_requests(desk):
-    """Twenty requests a trial carry no p99."""
+@pytest.mark.parametrize("name", ["p90", "p99"])
+def test_ml5_blocks_a_percentile_from_few_requests(desk, name):
+    """Twenty requests a trial carry neither a p90 nor a p99."""
     index = next(i for i, cell in enumerate(desk.parts.cells) if cell.latency)
     cells = list(desk.parts.cells)
-    tail = replace(cells[index].latency, request_p99_s=cells[index].latency.request_p90_s, unknown={})
+    tail = replace(
+        cells[index].latency, **{f"request_{name}_s": cells[index].latency.request_p50_s}, unknown={}
+    )
     cells[index] = replace(cells[index], latency=tail)
     broken = replace(desk, parts=replace(desk.parts, cells=tuple(cells)))
 
     answer = rules.percentiles_have_requests(broken)
 
-    assert answer.wrong == (f"{cells[index].cell_id}: a p99 from 20 requests.",)
+    assert answer.wrong == (f"{cells[index].cell_id}: a {name} from 20 requests.",)
     assert f"latency.{cells[index].cell_id}" in answer.blocked
+
+
+def test_ml5_counts_the_requests_of_every_replica():
+    """Two replicas of twenty requests carry a p90; one device of twenty does not."""
+    desk = desk_of(*fake_run())
+    tails = {c.cell.devices: c.latency for c in desk.parts.cells if c.latency}
+
+    assert rules.percentiles_have_requests(desk).wrong == ()
+    assert (tails[1].request_p90_s, tails[2].request_p90_s.n) == (None, 5)
+
+
+def test_hb8_wants_a_reason_for_a_missing_percentile(desk):
+    """A p90 and a p99 that are null in silence are named."""
+    index = next(i for i, cell in enumerate(desk.parts.cells) if cell.latency)
+    cells = list(desk.parts.cells)
+    cells[index] = replace(cells[index], latency=replace(cells[index].latency, unknown={}))
+
+    answer = rules.tails_and_stalls(replace(desk, parts=replace(desk.parts, cells=tuple(cells))))
+
+    assert answer.wrong == (
+        f"{cells[index].cell_id}: the p99 is missing without a reason.",
+        f"{cells[index].cell_id}: the p90 is missing without a reason.",
+    )
 
 
 def test_kj1_blocks_an_n_that_is_not_the_number_of_trials(desk):

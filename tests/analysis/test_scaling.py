@@ -82,6 +82,20 @@ def test_overhead_is_for_weak_scaling(parts):
     assert (strong.overhead, strong.unknown["overhead"]) == (None, reasons.WEAK_ONLY)
 
 
+def test_nothing_is_lost_without_an_interval():
+    """Of two trials the speed-up is a point, and what it loses is null with the reason."""
+    parts = computed(*fake_run(blocks=2))
+
+    for series in parts.series:
+        point = series.points[1]
+        assert point.speedup.low is None
+        assert (point.karp_flatt, point.overhead) == (None, None)
+        lost, other = ("karp_flatt", "overhead")[:: 1 if series.series.scaling == "strong" else -1]
+        assert point.unknown[lost] == reasons.TOO_FEW
+        assert point.unknown[other] in (reasons.WEAK_ONLY, reasons.STRONG_ONLY)
+        require_reasons(point, point.unknown)
+
+
 def test_nothing_is_lost_at_one_device(parts):
     """Karp-Flatt, overhead and verdict are not defined at one device."""
     one = parts.series[0].points[0]

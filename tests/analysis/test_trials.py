@@ -16,7 +16,7 @@ from fakes.records import (
     timed_out,
 )
 
-from study.analysis.trials import counting, imbalance, slowest, summarise, wall_ns
+from study.analysis.trials import are_replicas, awaited, counting, imbalance, slowest, summarise, wall_ns
 from study.domain.fact import require_reasons
 from study.domain.record import Measured
 from study.domain.trial import PlannedTrial
@@ -109,6 +109,38 @@ def test_one_rank_has_no_imbalance():
 
     assert summary.imbalance is None
     assert summary.unknown["imbalance"] == "One rank alone has no imbalance."
+
+
+@pytest.mark.parametrize(
+    ("changes", "apart"),
+    [
+        ({"task": "infer", "strategy": "ddp", "devices": 2}, True),
+        ({"task": "infer", "strategy": "ddp", "devices": 1}, False),
+        ({"task": "infer", "strategy": "tp", "devices": 2}, False),
+        ({"task": "train", "strategy": "ddp", "devices": 2}, False),
+    ],
+)
+def test_replicas_answer_apart(changes, apart):
+    """Copies of a model that answer requests wait for no other; training and one group do."""
+    of = cell(**changes)
+
+    assert are_replicas(of) == apart
+    assert awaited(of, [(1, 5), (2, 4)]) == ((1, 5, 2, 4) if apart else (2, 5))
+
+
+def test_steps_of_replicas_are_those_of_the_first_rank(quick):
+    """No step of a replica waits for another's: the series is rank 0's, and there is no imbalance."""
+    _, records = quick
+    record = next(r for r in records if r.cell.task == "infer" and r.cell.devices == 2)
+    first, second = record.outcome.readings
+    turned = msgspec.structs.replace(record, outcome=Measured(readings=(second, first)))
+
+    (summary,) = summarise([turned])
+
+    assert summary.step_ns == first.step_ns
+    assert summary.warmup_step_ns == first.warmup_step_ns
+    assert summary.imbalance is None
+    assert summary.unknown["imbalance"] == "The replicas answer independently, so no step waits for another."
 
 
 def test_the_latest_attempt_counts(quick):

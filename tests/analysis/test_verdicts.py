@@ -73,6 +73,32 @@ def test_same_needs_both_one_sided_tests():
     assert only(1.006, error).kind == "open"
 
 
+def test_the_interval_of_equality_is_kept_beside_that_of_difference():
+    """At 1 - 0.10/m, it lies inside the band where the verdict is "same", and inside the other interval."""
+    for size in (1, 3):
+        verdict = judge("f", [ratio(1.0001, 0.004)] * size, 0.02)[0]
+
+        assert verdict.equivalence.level == pytest.approx(1 - 0.10 / size)
+        assert verdict.ratio.low < verdict.equivalence.low < verdict.equivalence.high < verdict.ratio.high
+        half = quantile(1 - 0.05 / size, 4) * 0.004
+        assert verdict.equivalence.high == pytest.approx(1.0001 * math.exp(half))
+
+
+def test_small_is_within_the_margin_by_the_interval_that_shows_the_difference():
+    """An interval whose 90 % part alone lies inside the band is not said to lie within the margin."""
+    error, value = 0.005, 1.0085
+    narrow, wide = (math.log(value) + quantile(p, 200) * error for p in (0.95, 0.975))
+    assert narrow < math.log(1.02)
+
+    inside = only(value, 0.004, df=200.0, n=101)
+    outside = only(1.0112, error, df=200.0, n=101)
+
+    assert (inside.kind, inside.also_same) == ("small", True)
+    assert (outside.kind, outside.also_same) == ("small", False)
+    assert outside.equivalence.high < 1.02 < outside.ratio.high
+    assert wide > narrow
+
+
 def test_no_significance_is_not_equality():
     """A wide interval around one is open, and about how many blocks would settle it is said."""
     verdict = only(1.005, 0.02)

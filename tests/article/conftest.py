@@ -290,6 +290,7 @@ def software(**changes: Any) -> Software:
         "packages": {"numpy": "2.1.0"},
         "study_commit": "0123abc",
         "study_dirty": False,
+        "measuring_sha256": "0" * 64,
         "unknown": dict.fromkeys(("cuda", "cudnn", "nccl", "driver"), NO_CARD),
     }
     return Software(**(known | changes))

@@ -1,5 +1,6 @@
 """Which findings stand in the box, and in which order."""
 
+import msgspec
 import pytest
 
 from study.article.box import headlines, importance, subject
@@ -70,20 +71,55 @@ def test_one_finding_a_subject_and_section(make, scene):
     assert [finding.key for finding in box] == ["at-four", "elsewhere"]
 
 
+@pytest.mark.parametrize("change", [{"size": "small"}, {"strategy": "fsdp"}, {"precision": "bf16"}])
+def test_another_size_strategy_or_precision_is_another_subject(make, change):
+    """Two claims that differ in what was run both have a place."""
+    cells = [make.cell("gpt", "train", "ddp", 2)]
+    cells.append(msgspec.structs.replace(cells[0], **change))
+    summaries = [make.cell_summary(cell, 100.0, cell_id=str(i)) for i, cell in enumerate(cells)]
+    trials = tuple(
+        make.trial(cell, 1, 100.0, cell_id=str(i), trial=f"trial-{i}") for i, cell in enumerate(cells)
+    )
+    findings = tuple(make.finding(f"f{i}", trials=(f"trial-{i}",)) for i in range(2))
+
+    box = headlines(make.analysis(cells=tuple(summaries), trials=trials, findings=findings))
+
+    assert len(box) == 2
+
+
+def test_training_leads_then_inference(make, scene):
+    """The first claims about training and inference open the box, whatever else weighs more."""
+    measured = {
+        "train": make.cell("gpt", "train", "ddp", 2),
+        "infer": make.cell("gpt", "infer", "single", 1, 1),
+        "check": make.cell("sleep", "check", "ddp", 2),
+    }
+    trial = {task: f"1-{make.cell_id(cell)}" for task, cell in measured.items()}
+    findings = (
+        make.finding("check", weight=9.0, trials=(trial["check"],)),
+        make.finding("infer", weight=5.0, trials=(trial["infer"],)),
+        make.finding("train", weight=1.0, trials=(trial["train"],)),
+    )
+
+    box = headlines(scene.with_analysis(findings=findings).analysis)
+
+    assert [finding.key for finding in box] == ["train", "infer", "check"]
+
+
 @pytest.mark.parametrize("scaling", ["strong", "weak"])
 def test_subject_is_read_off_the_trials(make, scaling):
-    """Workload, task and scaling are those of the series to which the finding's cells belong."""
+    """Model, task, strategies and precisions are the cells', the scaling is that of their series."""
     cells = [make.cell("gpt", "train", "single", 1), make.cell("gpt", "train", "ddp", 2)]
     summaries = [make.cell_summary(cell, 100.0) for cell in cells]
     series = [make.series("gpt", "train", "ddp", {1: 100.0, 2: 150.0}, scaling=scaling)]
     desk = make.analysis_of(summaries, series)
     finding = make.finding("any", trials=tuple(f"1-{make.cell_id(cell)}" for cell in cells))
 
-    assert subject(finding, desk) == ("gpt", "train", scaling)
+    assert subject(finding, desk) == ("gpt tiny", "train", scaling, "ddp single", "fp32")
 
 
 def test_base_alone_belongs_to_no_scaling(make, scene):
     """The base serves strong and weak series alike, so a claim about it alone has no scaling."""
     finding = make.finding("base", trials=(f"1-{make.cell_id(make.cell('gpt', 'train', 'single', 1))}",))
 
-    assert subject(finding, scene.analysis) == ("gpt", "train", "")
+    assert subject(finding, scene.analysis)[:3] == ("gpt tiny", "train", "")

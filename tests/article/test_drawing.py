@@ -163,6 +163,7 @@ def test_order_follows_rank(scene):
         "one": ["fig-throughput", "fig-latency"],
         "more": ["fig-speedup", "fig-efficiency"],
         "steady": ["fig-steps"],
+        "checks": ["fig-drift"],
     }
     assert all(isinstance(f, Figure) for found in figures.values() for f in found)
 

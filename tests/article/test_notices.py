@@ -1,6 +1,7 @@
 """The bar under the title."""
 
 import msgspec
+import pytest
 
 from study.article.notices import notices, trials_measured
 
@@ -52,6 +53,39 @@ def test_dirty_source(scene, make, say):
 
     assert any("were not committed" in note for note in dirty)
     assert silent == []
+
+
+@pytest.mark.parametrize(("share", "announced"), [(0.11, True), (0.09, False), (None, False)])
+def test_other_programs(scene, say, share, announced):
+    """A mean share above a tenth is announced; trials without a rate do not count."""
+    trials = tuple(
+        msgspec.structs.replace(t, foreign_cpu_share=share if t.rate else 0.9) for t in scene.analysis.trials
+    )
+
+    notes = said(scene.with_analysis(trials=trials), say)
+
+    assert any("11% of the machine's processor time on average" in note for note in notes) is announced
+    assert bool(notes) is announced
+
+
+@pytest.mark.parametrize(
+    ("drift", "announced"),
+    [
+        ((-0.05, -0.07, -0.03), True),
+        ((0.05, 0.03, 0.07), True),
+        ((-0.05, -0.11, 0.01), False),
+        ((0.009, 0.008, 0.01), False),
+        ((0.05, None, None), False),
+    ],
+)
+def test_drift(scene, make, say, drift, announced):
+    """A drift beyond one per cent is announced if its interval excludes none; others are for the checks."""
+    value, low, high = drift
+    drift = msgspec.structs.replace(make.estimate(1.0), value=value, low=low, high=high)
+
+    notes = said(scene.with_analysis(drift=drift), say)
+
+    assert any("pace changed by" in note for note in notes) is announced
 
 
 def test_broken_rules(scene, say):

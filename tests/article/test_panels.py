@@ -1,6 +1,6 @@
 """How series share panels."""
 
-from study.article.panels import LOOKS, series_panels, shown_series
+from study.article.panels import LOOKS, look, looks, series_panels, shown_series
 
 
 def test_few_series_share_one_panel(make):
@@ -35,3 +35,23 @@ def test_no_two_series_of_a_panel_look_alike(make):
 def test_known_truths_are_not_results(scene):
     """The checks of the instrument are not compared with results."""
     assert [one.task for one in shown_series(scene.analysis)] == ["train"]
+
+
+def test_sixteen_series_look_different(make):
+    """Colours come again only with another marker."""
+    assert len({look(position) for position in range(16)}) == 16
+
+
+def test_a_series_has_one_look_over_all_panels(make):
+    """Looks are handed out along the panels, so that neighbours in a panel differ in colour too."""
+    series = [
+        make.series(w, "train", "ddp", {1: 1.0, 2: 2.0}, scaling=s)
+        for w in ("a", "b", "c")
+        for s in ("strong", "weak")
+    ]
+
+    of = looks(series)
+
+    assert len(set(of.values())) == 6
+    for panel in series_panels(series):
+        assert len({of[one.series.key][0] for one in panel}) == len(panel)

@@ -10,7 +10,7 @@ def test_all_trials_in_order(scene, say):
     """Every trial stands in the table, in the order of the run, the failed one too."""
     table = all_trials(scene.material())
 
-    orders = [int(say(row[1])) for row in table.rows]
+    orders = [int(say(row[0])) for row in table.rows]
     assert orders == sorted(orders)
     assert len(table.rows) == len(scene.analysis.trials)
 
@@ -19,17 +19,18 @@ def test_a_measured_trial(scene, say):
     """A measured trial shows rate, steps, window and the share of other programs."""
     row = all_trials(scene.material()).rows[0]
 
-    assert [say(entry) for entry in row[5:10]] == ["measured", "990", "40", "1.6", "3%"]
+    spoken = [say(entry) for entry in row[4:10]]
+    assert spoken == ["measured", "990", "tokens/s", "40", "1.6", "3%"]
 
 
 def test_a_failed_trial_has_reasons_and_no_zero(scene, say):
     """A failed trial has no number: its rate is missing with a reason."""
     row = all_trials(scene.material()).rows[-1]
 
-    assert say(row[5]) == "failed"
-    assert all(isinstance(entry, Missing) for entry in row[6:9])
-    assert say(row[6].reason) == "The trial has no rate."
-    assert say(row[10]) == "rank 1 raised"
+    assert say(row[4]) == "failed"
+    assert all(isinstance(entry, Missing) for entry in (row[5], *row[7:9]))
+    assert say(row[5].reason) == "The trial has no rate."
+    assert [say(entry) for entry in row[10:]] == ["rank 1 raised", "1-resnet-tiny.train.ddp.x2.b16"]
 
 
 def test_a_share_that_was_not_recorded(scene, say):

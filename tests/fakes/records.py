@@ -426,6 +426,7 @@ def _run(plan: Plan, truths: Sequence[Truth]) -> Run:
             packages={"numpy": "2.3.4", "torch": "2.9.0"},
             study_commit="0123456789abcdef0123456789abcdef01234567",
             study_dirty=False,
+            measuring_sha256="0" * 64,
             unknown=dict.fromkeys(
                 ("torch_git", "cuda", "cudnn", "nccl", "driver"), "this torch is built for the cpu"
             ),

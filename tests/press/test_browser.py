@@ -145,6 +145,9 @@ def test_tables_sort_and_filter(browser: "Browser", site: Path) -> None:
     assert page.locator("th[aria-sort=ascending]").count() == 1
     page.get_by_role("button", name="Rate").click()
     assert page.locator("th[aria-sort=descending]").count() == 1
+    numbers = [float(text.replace(",", "")) for text in column(3) if not text.startswith("–")]
+    assert numbers == sorted(numbers, reverse=True)
+    assert column(3)[-1].startswith("–")
     page.get_by_label("Filter rows").fill("out of memory")
     assert set(column(4)) == {"out of memory"}
     assert page.get_by_role("status").inner_text() == "3 of 24 rows"
@@ -162,6 +165,32 @@ def test_paper_is_light_and_unfolded(browser: "Browser", site: Path) -> None:
     )
     assert not page.locator(".contents").is_visible()
     assert page.evaluate("getComputedStyle(document.querySelector('.chapter > p')).maxWidth") == "none"
+    page.close()
+
+
+@pytest.mark.parametrize("path", [f"{STUDY}/index.html", f"{STUDY}/trials/index.html"])
+def test_no_table_is_cut_on_paper(browser: "Browser", site: Path, path: str) -> None:
+    """On the 178 mm between an A4 page's margins every table shows all its columns."""
+    page = opened(browser, site / path, [], viewport={"width": 673, "height": 950})
+    page.emulate_media(media="print")
+
+    widths = page.evaluate(
+        "[...document.querySelectorAll('table')].map(t => [t.id, t.scrollWidth, t.parentElement.clientWidth])"
+    )
+    assert widths
+    assert [name for name, needed, there in widths if needed > there + 1] == []
+    page.close()
+
+
+def test_evidence_is_printed_without_background_graphics(browser: "Browser", site: Path) -> None:
+    """A filled dot is all border, because printers leave backgrounds out."""
+    page = opened(browser, site / STUDY / "index.html", [])
+
+    inside = page.evaluate(
+        "(() => { const s = getComputedStyle(document.querySelector('.dots .on'));"
+        " return parseFloat(s.width) - 2 * parseFloat(s.borderTopWidth) })()"
+    )
+    assert inside == 0
     page.close()
 
 

@@ -3,11 +3,13 @@
 import re
 from types import ModuleType
 
+import msgspec
 import pytest
 
+from study.domain.text import said
 from study.press.language import language
 from study.press.markdown_page import code, escaped, markdown_page
-from study.press.numbering import numbering
+from study.press.numbering import figures_of, numbering, tables_of
 
 
 @pytest.fixture
@@ -68,6 +70,33 @@ def test_every_table_is_rectangular(page: str) -> None:
     assert len(tables) >= 6
     for table in tables:
         assert len({len(re.findall(r"(?<!\\)\|", row)) for row in table.splitlines()}) == 1, table
+
+
+def test_every_figure_and_table_links_its_numbers(page: str, sample: ModuleType) -> None:
+    """Who wants the data behind a chart or a table finds the CSV there, and the chart's SVG."""
+    article = sample.article()
+
+    for figure in figures_of(article):
+        assert f"[SVG](charts/{figure.key}.svg) · [CSV](data/{figure.table.key}.csv)" in page
+    for table in tables_of(article):
+        assert page.count(f"[CSV](data/{table.key}.csv)") == 1
+
+
+def test_reasons_stand_beneath_their_table(page: str) -> None:
+    """A missing value is a dash with a letter, and the letter's reason follows once."""
+    assert re.search(r"\| – <sup>a</sup> \|", page)
+    assert re.search(r"\n\n<sup>a</sup> [^|]+\.", page)
+
+
+def test_caveats_follow_the_findings_of_the_box(sample: ModuleType) -> None:
+    """What has to be said beside a claim is said in the box too, in small letters."""
+    first, *rest = sample.findings()
+    warned = msgspec.structs.replace(first, caveats=(said("More threads than cores."), said("And noise.")))
+    article = sample.article(findings=(warned, *rest))
+
+    page = markdown_page(article, numbering(article), language("en"))
+
+    assert "<sub>More threads than cores. And noise.</sub> <sub>●●●" in page
 
 
 def test_details_are_closed_and_notes_are_alerts(page: str) -> None:

@@ -40,7 +40,9 @@ def estimate(value: float, low: float | None, high: float | None, n: int = 5) ->
         (1234567.0, "integer", "", "1,234,567", f"1{N}234{N}567"),
         (25612.0, "rate", "tokens", f"25,612{N}tokens/s", f"25{N}612{N}tokenów/s"),
         (24.64, "rate", "images", f"24.6{N}images/s", f"24,6{N}obrazów/s"),
-        (1.5, "seconds", "", f"1.50{N}s", f"1,50{N}s"),
+        (1.5, "seconds", "", f"1.5{N}s", f"1,5{N}s"),
+        (0.3, "seconds", "", f"0.3{N}s", f"0,3{N}s"),
+        (1.2345, "seconds", "", f"1.23{N}s", f"1,23{N}s"),
         (0.2311, "milliseconds", "", f"231{N}ms", f"231{N}ms"),
         (0.0005, "duration", "", f"500{N}µs", f"500{N}µs"),
         (0.25, "duration", "", f"250{N}ms", f"250{N}ms"),
@@ -128,6 +130,45 @@ def test_an_estimate(
     said = [tuple(language(code).numbers.estimate(held, style, unit)) for code in ("en", "pl")]
 
     assert said == [english, polish]
+
+
+@pytest.mark.parametrize(
+    ("held", "neutral", "shown"),
+    [
+        # The truth is 1.8182: to two places its interval would begin with it.
+        ((1.8372, 1.8234, 1.8504), 1 / 0.55, ("1.837", "1.823–1.850")),
+        # So close to the truth that more places than two significant digits are needed.
+        ((1.83, 1.8184, 1.842), 1 / 0.55, ("1.8300", "1.8184–1.8420")),
+        # It contains the truth; both ends stay on their sides.
+        ((1.82, 1.8166, 1.8234), 1 / 0.55, ("1.820", "1.817–1.823")),
+        ((1.9, 1.85, 1.95), 1 / 0.55, ("1.90", "1.85–1.95")),
+        # An end that is the neutral value itself is not pushed off it.
+        ((1.9, 1.8, 2.0), 1.8, ("1.90", "1.80–2.00")),
+    ],
+)
+def test_a_neutral_value_decides_the_places(
+    held: tuple[float, float, float], neutral: float, shown: tuple[str, str]
+) -> None:
+    """The reader sees on which side of a given value both ends of an interval lie."""
+    found = language("en").numbers.estimate(estimate(*held), "ratio", neutral=neutral)
+
+    assert tuple(found) == shown
+
+
+@pytest.mark.parametrize(
+    ("level", "shown"),
+    [
+        (0.95, "95%"),
+        (0.975, "97.5%"),
+        (1 - 0.05 / 3, "98.33%"),
+        (0.9875, "98.75%"),
+        (0.9995, "99.95%"),
+        (0.99995, "99.995%"),
+    ],
+)
+def test_a_level_is_shown_as_it_is(level: float, shown: str) -> None:
+    """However many comparisons share a family, a level is never rounded up to certainty."""
+    assert language("en").numbers.level(level) == shown
 
 
 def test_an_interval_of_no_width_has_the_places_of_its_style() -> None:

@@ -123,6 +123,41 @@ def test_findings_and_tables_say_their_numbers(site: Path) -> None:
     assert "n\u00a0=\u00a02, no interval" in text
 
 
+def test_caveats_stand_wherever_the_finding_does(sample: ModuleType, tmp_path: Path) -> None:
+    """Box, index card and feed say what has to be said beside the claim, and the feed says it once."""
+    first, *rest = sample.findings()
+    warned = msgspec.structs.replace(first, caveats=(said("More threads than cores."),))
+
+    publish([(sample.article(findings=(warned, *rest), standfirst=warned.sentence), {})], site=tmp_path)
+
+    small = '<p class="caveats">More threads than cores.</p>'
+    for page in ("index.html", f"{STUDY}/index.html"):
+        assert small in (tmp_path / page).read_text()
+    summary = (
+        ElementTree.parse(tmp_path / "feed.xml").findtext(".//{http://www.w3.org/2005/Atom}summary") or ""
+    )
+    assert summary.count("More threads than cores.") == 1
+    assert summary.count("times as fast as one") == 1
+
+
+def test_every_table_offers_its_csv(site: Path, sample: ModuleType) -> None:
+    """Each CSV that is written can be reached from the page."""
+    text = (site / STUDY / "index.html").read_text()
+    trials = (site / STUDY / "trials" / "index.html").read_text()
+
+    written = {path.name for path in (site / STUDY / "data").glob("*.csv")}
+    assert {name for name in written if f'href="data/{name}"' in text} == written
+    assert f'href="../data/{sample.trials_table().key}.csv"' in trials
+
+
+def test_the_date_is_called_that_of_measuring(site: Path) -> None:
+    """The run's end is no day of publication."""
+    text = (site / STUDY / "index.html").read_text()
+
+    assert re.search(r"Measured <time", text)
+    assert "Published" not in text
+
+
 def test_the_polish_page_is_polish_where_it_can_be(site: Path) -> None:
     """Words of the press are translated, digits follow the language, and English sentences are marked."""
     text = (site / STUDY / "pl" / "index.html").read_text()
@@ -131,7 +166,7 @@ def test_the_polish_page_is_polish_where_it_can_be(site: Path) -> None:
     assert "Pokaż liczby" in text
     assert "Tabela 2" in text
     assert "2,39×" in text
-    assert '<span lang="en">The machine</span>' in text
+    assert '<span lang="en">Peak memory and rate by strategy.</span>' in text
     assert 'hreflang="en" href="../../../../studies/a6000-scaling/20261128t101500z-z8/index.html"' in text
 
 

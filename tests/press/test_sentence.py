@@ -31,7 +31,7 @@ COUNTED = Estimate(value=7.0, low=None, high=None, n=7, unit="", method="exact")
         (Term(text="Findings"), "Findings", "Wnioski"),
         (Day(iso="2026-12-01"), f"1{N}December{N}2026", f"1{N}grudnia{N}2026"),
         (Day(iso="soon"), "soon", "soon"),
-        (Listing(items=(name("a"), name("b"), name("c"))), "a, b and c", "a, b i c"),
+        (Listing(items=(name("a"), name("b"), name("c"))), "a, b and c", f"a, b i{N}c"),
         (said("Table {number}", number=Num(value=2, style="integer")), "Table 2", "Tabela 2"),
         (counted("{n} trial", "{n} trials", 1), "1 trial", "1 próba"),
         (counted("{n} trial", "{n} trials", 22), "22 trials", "22 próby"),
@@ -63,7 +63,24 @@ def test_a_simultaneous_level_is_named() -> None:
     """An interval that is not at 95% says its own level."""
     held = Estimate(value=1.6234, low=1.5512, high=1.7012, n=5, unit="", method="t_log", level=1 - 0.05 / 6)
 
-    assert say(Est(estimate=held, style="ratio", show="interval")) == "99.2% CI 1.55–1.70"
+    assert say(Est(estimate=held, style="ratio", show="interval")) == "99.17% CI 1.55–1.70"
+
+
+def test_a_truth_stands_to_the_places_of_its_measure() -> None:
+    """The interval has as many places as show that it misses the truth, and the truth has as many."""
+    held = Estimate(value=1.8372, low=1.8234, high=1.8504, n=5, unit="", method="t_log")
+    measure = Est(estimate=held, style="ratio", neutral=1 / 0.55)
+
+    spoken = say(said("{t}, not {m}", t=Num(value=1 / 0.55, style="ratio", like=measure), m=measure))
+
+    assert spoken == "1.818, not 1.837 (95% CI 1.823–1.850)"
+
+
+def test_a_frame_without_words_needs_no_translation() -> None:
+    """Sentences side by side stay in the language, each by itself."""
+    row = Text(frame="{a} {b}", slots={"a": Term(text="Findings"), "b": said("Table {n}", n=Num(value=2))})
+
+    assert html(row, language("pl")) == "Wnioski " + html(row.slots["b"], language("pl"))
 
 
 def test_html_escapes_words_and_slots_and_marks_intervals() -> None:

@@ -1,78 +1,75 @@
-"""What went wrong: cells with trials that failed, ran out of memory or time, or were excluded."""
+"""What went wrong: how many trials gave no rate, and in which ways. The table has each with its reason."""
 
-from collections import defaultdict
+from collections import Counter
 
 from study.analysis import claims, evidence
 from study.analysis.parts import Parts
+from study.analysis.trials import Kind
 from study.domain.finding import Finding
-from study.domain.summary import TrialSummary
-from study.domain.text import Text, counted, name
+from study.domain.text import Name, Text, counted
 
 FACTS = {
-    "summary": "Trials that failed, timed out, ran out of memory or were excluded, with the reason.",
+    "summary": "Trials that failed, timed out, ran out of memory or were excluded, counted.",
     "section": "limits",
     "rank": 41,
 }
 
 FRAMES = {
-    "out_of_memory": "{n} trial of {cell} ran out of memory, of {planned} planned: {reason}",
-    "out_of_memory_many": (
-        "{n} trials of {cell} ran out of memory, of {planned} planned; the first of them: {reason}"
-    ),
-    "failed": "{n} trial of {cell} failed, of {planned} planned: {reason}",
-    "failed_many": "{n} trials of {cell} failed, of {planned} planned; the first of them: {reason}",
-    "timed_out": "{n} trial of {cell} ran out of time, of {planned} planned: {reason}",
-    "timed_out_many": (
-        "{n} trials of {cell} ran out of time, of {planned} planned; the first of them: {reason}"
-    ),
-    "skipped": "{n} trial of {cell} was skipped, of {planned} planned: {reason}",
-    "skipped_many": "{n} trials of {cell} were skipped, of {planned} planned; the first of them: {reason}",
-    "excluded": (
-        "{n} trial of {cell} was excluded without a look at its rate, of {planned} planned: {reason}"
-    ),
-    "excluded_many": (
-        "{n} trials of {cell} were excluded without a look at their rates, of {planned} planned; the "
-        "first of them: {reason}"
-    ),
-    "short": "{n} trial of {cell} gave no result.",
-    "short_many": "{n} trials of {cell} gave no result.",
+    "one_cell": "Of {planned} planned trials, {n} gave no rate ({cell}).",
+    "one_cell_many": "Of {planned} planned trials, {n} gave no rate, all of one cell ({cell}).",
+    "cells": "Of {planned} planned trials, {n} gave no rate, in {cells} cells.",
+    "cells_many": "Of {planned} planned trials, {n} gave no rate, in {cells} cells.",
+    "failed": "{n} trial failed.",
+    "failed_many": "{n} trials failed.",
+    "out_of_memory": "{n} trial ran out of memory.",
+    "out_of_memory_many": "{n} trials ran out of memory.",
+    "timed_out": "{n} trial ran out of time.",
+    "timed_out_many": "{n} trials ran out of time.",
+    "skipped": "{n} trial was skipped.",
+    "skipped_many": "{n} trials were skipped.",
+    "interrupted": "{n} trial was interrupted.",
+    "interrupted_many": "{n} trials were interrupted.",
+    "excluded": "{n} trial was excluded without a look at its rate.",
+    "excluded_many": "{n} trials were excluded without a look at their rates.",
+    "short": "Of {planned} planned trials, {n} gave no rate.",
+    "short_many": "Of {planned} planned trials, {n} gave no rate.",
 }
+
+WAYS: tuple[Kind, ...] = ("failed", "out_of_memory", "timed_out", "skipped", "interrupted", "excluded")
 
 
 def find(parts: Parts) -> list[Finding]:
-    """One finding for each cell and each way in which its trials came to no result."""
-    groups: dict[tuple[str, str], list[TrialSummary]] = defaultdict(list)
-    for trial in parts.trials:
-        if trial.outcome not in ("measured", "interrupted"):
-            groups[trial.cell_id, trial.outcome].append(trial)
-    known = {cell.cell_id for cell in parts.cells}
+    """One finding for all of them, with a sentence for each way; none if every trial gave a rate."""
+    lost = [trial for trial in parts.trials if trial.outcome != "measured"]
+    if not lost:
+        return []
+    labels = {cell.cell_id: cell.label for cell in parts.cells}
+    cells = sorted({labels.get(trial.cell_id, trial.cell_id) for trial in lost})
+    planned = claims.whole(len(parts.run.plan.trials))
+    ways = Counter(trial.outcome for trial in lost)
+    if len(cells) == 1:
+        sentence = counted(
+            FRAMES["one_cell"], FRAMES["one_cell_many"], len(lost), planned=planned, cell=Name(text=cells[0])
+        )
+    else:
+        sentence = counted(
+            FRAMES["cells"], FRAMES["cells_many"], len(lost), planned=planned, cells=claims.whole(len(cells))
+        )
     return [
-        _claim(parts, cell_id, outcome, trials)
-        for (cell_id, outcome), trials in sorted(groups.items())
-        if cell_id in known
+        claims.claim(
+            key="failures",
+            shelf="failures",
+            section="limits",
+            sentence=sentence,
+            short=counted(FRAMES["short"], FRAMES["short_many"], len(lost), planned=planned),
+            evidence="none",
+            note=evidence.trials(len(lost)),
+            trials=[trial.trial for trial in lost],
+            table="t-failures",
+            caveats=[_way(way, ways[way]) for way in WAYS if way in ways],
+        )
     ]
 
 
-def _claim(parts: Parts, cell_id: str, outcome: str, trials: list[TrialSummary]) -> Finding:
-    return claims.claim(
-        key=f"failures.{outcome}.{cell_id}",
-        shelf="failures",
-        section="limits",
-        sentence=counted(
-            FRAMES[outcome],
-            FRAMES[f"{outcome}_many"],
-            len(trials),
-            cell=claims.code(cell_id),
-            planned=claims.whole(parts.cell(cell_id).planned),
-            reason=name(trials[0].fault),
-        ),
-        short=_short(cell_id, len(trials)),
-        evidence="none",
-        note=evidence.trials(len(trials)),
-        trials=[trial.trial for trial in trials],
-        table="t-failures",
-    )
-
-
-def _short(cell_id: str, n: int) -> Text:
-    return counted(FRAMES["short"], FRAMES["short_many"], n, cell=claims.code(cell_id))
+def _way(way: str, n: int) -> Text:
+    return counted(FRAMES[way], FRAMES[f"{way}_many"], n)

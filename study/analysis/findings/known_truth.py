@@ -1,11 +1,13 @@
 """The instrument on trial: does the interval contain a speed-up that is known in advance?"""
 
+import msgspec
+
 from study.analysis import caveats, claims, evidence
 from study.analysis.parts import Parts
-from study.domain.estimate import Estimate
-from study.domain.finding import Evidence, Finding
-from study.domain.summary import SeriesPoint, SeriesSummary
+from study.analysis.truths import KnownTruth, known_truths
+from study.domain.finding import Finding
 from study.domain.text import Num, Slot, said
+from study.domain.trial import Cell
 
 FACTS = {
     "summary": "Measured speed-ups of the sleeping workload against the true ones.",
@@ -31,6 +33,7 @@ FRAMES = {
         "and fewer than three trials do not allow an interval."
     ),
     "chance": "One interval in twenty misses the truth by chance.",
+    "jitter": "The check adds a noise of its own between trials: a spread of {jitter}, known and intended.",
     "short": (
         "The measured speed-up of {workload} on {devices} devices is {value}, and the true one is {truth}."
     ),
@@ -38,55 +41,52 @@ FRAMES = {
 
 
 def find(parts: Parts) -> list[Finding]:
-    """One finding for each point above one device whose true speed-up is known and that was measured."""
-    return [
-        _claim(parts, series, point, point.speedup, point.truth)
-        for series in parts.series
-        for point in series.points
-        if point.devices > 1 and point.truth is not None and point.speedup is not None
-    ]
+    """One finding for each point above one device whose true speed-up is known and that was measured.
+
+    It is about the instrument and not about the machine, so it carries no level of evidence.
+    """
+    return [_claim(parts, known) for known in known_truths(parts)]
 
 
-def outcome(speedup: Estimate, truth: float, margin: float) -> str:
-    """Whether the interval contains the truth, or at least lies within the margin around it."""
-    if speedup.low is None or speedup.high is None:
-        return "too_few"
-    if speedup.low <= truth <= speedup.high:
-        return "contained"
-    near = truth / (1 + margin) <= speedup.low and speedup.high <= truth * (1 + margin)
-    return "within" if near else "missed"
-
-
-def _claim(
-    parts: Parts, series: SeriesSummary, point: SeriesPoint, speedup: Estimate, truth: float
-) -> Finding:
-    cell, base = parts.cell(point.cell_id), series.series.base
-    involved = [point.cell_id, *([base] if base else [])]
-    # Ranks that sleep hardly need a core, so oversubscription disturbs nothing here.
-    disturbed = caveats.disturbances(parts, *involved, cores=False)
+def _claim(parts: Parts, known: KnownTruth) -> Finding:
+    cell, base = parts.cell(known.point.cell_id), known.series.series.base
+    involved = [known.point.cell_id, *([base] if base else [])]
+    shown = msgspec.structs.replace(claims.ratio(known.speedup), neutral=known.truth)
+    bare = msgspec.structs.replace(shown, show="value")
     slots: dict[str, Slot] = {
         "workload": claims.workload(cell.cell),
-        "devices": claims.whole(point.devices),
-        "truth": Num(value=truth, style="ratio"),
-        "speedup": claims.ratio(speedup),
-        "value": claims.bare_ratio(speedup),
+        "devices": claims.whole(known.point.devices),
+        "truth": Num(value=known.truth, style="ratio", like=shown),
+        "speedup": shown,
+        "value": bare,
         "margin": claims.percent(parts.margin),
     }
-    found = outcome(speedup, truth, parts.margin)
-    missed = [said(FRAMES["chance"])] if found in ("within", "missed") else []
-    level: Evidence = evidence.of_value(speedup, parts.margin, flagged=bool(disturbed))
     return claims.claim(
-        key=f"known-truth.{series.series.key}.x{point.devices}",
+        key=f"known-truth.{known.series.series.key}.x{known.point.devices}",
         shelf="known-truth",
         section="checks",
-        sentence=claims.worded(FRAMES[found], slots),
+        sentence=claims.worded(FRAMES[known.outcome], slots),
         short=claims.worded(FRAMES["short"], slots),
-        evidence=level,
-        note=evidence.trials_each(speedup.n),
-        estimate=speedup,
+        evidence="none",
+        note=evidence.trials_each(known.speedup.n),
+        estimate=known.speedup,
         style="times",
-        verdict=point.verdict,
         table="t-truth",
         trials=[trial.trial for trial in parts.measured_of(*involved)],
-        caveats=[*disturbed, *missed],
+        caveats=[
+            # Ranks that sleep hardly need a core, so oversubscription disturbs nothing here.
+            *caveats.disturbances(parts, *involved, cores=False),
+            *([said(FRAMES["chance"])] if known.outcome == "within" else []),
+            *(
+                [said(FRAMES["jitter"], jitter=claims.percent(noise))]
+                if (noise := _jitter(cell.cell))
+                else []
+            ),
+        ],
     )
+
+
+def _jitter(cell: Cell) -> float:
+    """The noise that the sleeping workload adds to its trials: a standard deviation of logs."""
+    value = cell.options.get("jitter", 0.0)
+    return float(value) if isinstance(value, float | int) else 0.0

@@ -2,6 +2,7 @@
 
 from study.analysis import caveats, claims, evidence
 from study.analysis.parts import Parts
+from study.analysis.trials import are_replicas
 from study.domain.finding import Finding
 from study.domain.summary import CellSummary, Latency
 from study.domain.text import Slot
@@ -15,24 +16,39 @@ FACTS = {
 FRAMES = {
     "one": (
         "On one device, {workload} gives the first token after {first} and each later token after "
-        "{later}, at batch {batch} ({strategy}, requests one after another)."
+        "{later}, at batch {batch} ({strategy}, batches of requests one after another)."
     ),
-    "more": (
-        "On {devices} devices, {workload} gives the first token after {first} and each later token after "
-        "{later}, at global batch {batch} ({strategy}, requests one after another)."
+    "each": (
+        "On each of {devices} devices, {workload} gives the first token after {first} and each later "
+        "token after {later}, at global batch {batch} ({strategy}, each device with batches of requests of "
+        "its own, one after another)."
+    ),
+    "together": (
+        "On {devices} devices together, {workload} gives the first token after {first} and each later "
+        "token after {later}, at global batch {batch} ({strategy}, batches of requests one after another)."
     ),
     "one_too_few": (
         "On one device, {workload} gave the first token after {first_value} and each later token after "
-        "{later_value}, at batch {batch} ({strategy}, requests one after another); fewer than three "
-        "trials do not allow an interval."
+        "{later_value}, at batch {batch} ({strategy}, batches of requests one after another); fewer than "
+        "three trials do not allow an interval."
     ),
-    "more_too_few": (
-        "On {devices} devices, {workload} gave the first token after {first_value} and each later token "
-        "after {later_value}, at global batch {batch} ({strategy}, requests one after another); fewer "
-        "than three trials do not allow an interval."
+    "each_too_few": (
+        "On each of {devices} devices, {workload} gave the first token after {first_value} and each later "
+        "token after {later_value}, at global batch {batch} ({strategy}, each device with batches of "
+        "requests of its own, one after another); fewer than three trials do not allow an interval."
+    ),
+    "together_too_few": (
+        "On {devices} devices together, {workload} gave the first token after {first_value} and each later "
+        "token after {later_value}, at global batch {batch} ({strategy}, batches of requests one after "
+        "another); fewer than three trials do not allow an interval."
     ),
     "short_one": "On one device, {workload} gives a token every {later_value} after the first.",
-    "short_more": "On {devices} devices, {workload} gives a token every {later_value} after the first.",
+    "short_each": (
+        "On each of {devices} devices, {workload} gives a token every {later_value} after the first."
+    ),
+    "short_together": (
+        "On {devices} devices together, {workload} gives a token every {later_value} after the first."
+    ),
 }
 
 
@@ -42,7 +58,7 @@ def find(parts: Parts) -> list[Finding]:
 
 
 def _claim(parts: Parts, cell: CellSummary, latency: Latency) -> Finding:
-    disturbed = caveats.disturbances(parts, cell.cell_id)
+    disturbed = (*caveats.disturbances(parts, cell.cell_id), *caveats.of_drift(parts))
     slots: dict[str, Slot] = {
         "workload": claims.workload(cell.cell),
         "devices": claims.whole(cell.cell.devices),
@@ -53,7 +69,7 @@ def _claim(parts: Parts, cell: CellSummary, latency: Latency) -> Finding:
         "batch": claims.whole(cell.cell.batch),
         "strategy": claims.code(cell.cell.strategy),
     }
-    count = "one" if cell.cell.devices == 1 else "more"
+    count = "one" if cell.cell.devices == 1 else "each" if are_replicas(cell.cell) else "together"
     frame = count if latency.token_s.low is not None else f"{count}_too_few"
     return claims.claim(
         key=f"latency.{cell.cell_id}",
@@ -68,6 +84,7 @@ def _claim(parts: Parts, cell: CellSummary, latency: Latency) -> Finding:
         table="t-latency",
         figure="fig-latency",
         headline=cell.cell.devices == 1,
+        weight=claims.fewer_first(cell.cell.devices),
         trials=cell.trials,
         caveats=disturbed,
     )

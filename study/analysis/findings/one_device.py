@@ -56,7 +56,7 @@ def find(parts: Parts) -> list[Finding]:
 
 
 def _claim(parts: Parts, cell: CellSummary, rate: Estimate) -> Finding:
-    disturbed = caveats.disturbances(parts, cell.cell_id)
+    disturbed = (*caveats.disturbances(parts, cell.cell_id), *caveats.of_drift(parts))
     slots: dict[str, Slot] = {
         "workload": claims.workload(cell.cell),
         "rate": claims.rate(cell, rate),
@@ -79,6 +79,7 @@ def _claim(parts: Parts, cell: CellSummary, rate: Estimate) -> Finding:
         unit=cell.unit,
         table="t-throughput",
         figure="fig-throughput",
+        weight=claims.fewer_first(cell.cell.devices),
         trials=cell.trials,
         caveats=disturbed,
     )

@@ -1,8 +1,10 @@
 """More ranks than cores: what happens when devices share processor cores. It is not called scaling."""
 
 from study.analysis import caveats, claims, evidence
+from study.analysis.labels import held_batch
 from study.analysis.parts import Parts
-from study.analysis.scaling_claims import held_batch, wording
+from study.analysis.scaling_claims import is_compared, wording
+from study.analysis.terms import SCALINGS, TASKS
 from study.domain.finding import Finding
 from study.domain.summary import SeriesPoint, SeriesSummary
 from study.domain.text import Slot
@@ -64,23 +66,23 @@ def _claim(parts: Parts, series: SeriesSummary, point: SeriesPoint) -> Finding:
     cell, base = parts.cell(point.cell_id), series.series.base
     involved = [point.cell_id, *([base] if base else [])]
     kind = wording(point)
-    compared = kind not in ("too_few", "no_base", "implausible")
-    shown = point.speedup if compared else point.rate
+    compared, ratio = is_compared(kind), claims.judged(point.verdict)
+    shown = ratio if compared else point.rate
     slots: dict[str, Slot] = {
         "workload": claims.workload(cell.cell),
         "devices": claims.whole(point.devices),
         "threads": claims.whole(point.devices * cell.cell.threads_per_device),
         "cores": claims.whole(parts.run.plan.cores_present),
-        "task": claims.TASKS[cell.cell.task],
-        "scaling": claims.SCALINGS[series.series.scaling],
+        "task": TASKS[cell.cell.task],
+        "scaling": SCALINGS[series.series.scaling],
         "strategy": claims.code(series.series.strategy),
-        "batch": claims.whole(held_batch(series, cell)),
+        "batch": claims.whole(held_batch(series.series.scaling, cell.cell)),
         "margin": claims.percent(parts.margin),
     }
     if point.rate is not None:
         slots |= {"rate": claims.rate(cell, point.rate), "value": claims.bare_rate(cell, point.rate)}
-    if point.speedup is not None:
-        slots["speedup"] = claims.ratio(point.speedup)
+    if ratio is not None:
+        slots["speedup"] = claims.ratio(ratio)
     if series.base_rate is not None:
         slots["base"] = claims.bare_rate(cell, series.base_rate)
     n = shown.n if shown else 0
@@ -97,7 +99,7 @@ def _claim(parts: Parts, series: SeriesSummary, point: SeriesPoint) -> Finding:
         unit="" if compared else cell.unit,
         verdict=point.verdict,
         table="t-scaling",
-        weight=claims.size(point.speedup) if compared else 0.0,
+        weight=claims.size(ratio) if compared else claims.fewer_first(point.devices),
         trials=[trial.trial for trial in parts.measured_of(*involved)],
         caveats=[
             *caveats.of_verdict(point.verdict),

@@ -43,6 +43,14 @@ FRAMES = {
     "short": (
         "Throughput of {workload} ({task}) with precision {a} is {value} times that with precision {b}."
     ),
+    "short_small": (
+        "Throughput of {workload} ({task}) with precision {a} is {value} times that with precision {b}; "
+        "this is not shown to exceed the margin of {margin}."
+    ),
+    "short_within": (
+        "Throughput of {workload} ({task}) with precision {a} is {value} times that with precision {b}; "
+        "this is within the margin of {margin}."
+    ),
     "short_same": (
         "Throughput of {workload} ({task}) with precision {a} and with precision {b} shows no difference "
         "of practical size."
@@ -50,6 +58,9 @@ FRAMES = {
     "short_open": (
         "Whether throughput of {workload} ({task}) with precision {a} differs from that with precision "
         "{b} is not settled."
+    ),
+    "short_not_compared": (
+        "Throughput of {workload} ({task}) with precision {a} is not compared with that with precision {b}."
     ),
 }
 

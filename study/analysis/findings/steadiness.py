@@ -3,7 +3,7 @@
 from study.analysis import claims, evidence
 from study.analysis.parts import Parts
 from study.domain.finding import Finding
-from study.domain.text import said
+from study.domain.text import Num, said
 
 FACTS = {
     "summary": "Steadiness of the step times was not tested.",
@@ -13,8 +13,8 @@ FACTS = {
 
 FRAMES = {
     "sentence": (
-        "Whether the step times had become steady was not tested; the warm-up before each window was of "
-        "fixed length, and rates are those of the window."
+        "Whether the step times had become steady was not tested; the warm-up before each window had a "
+        "least time ({time}) and a least number of steps ({steps}), and rates are those of the window."
     ),
     "short": "Steadiness of the step times was not tested.",
 }
@@ -25,12 +25,17 @@ def find(parts: Parts) -> list[Finding]:
     measured = [trial.trial for trial in parts.trials if trial.rate is not None]
     if not measured:
         return []
+    protocol = parts.run.plan.protocol
     return [
         claims.claim(
             key="steadiness",
             shelf="steadiness",
             section="limits",
-            sentence=said(FRAMES["sentence"]),
+            sentence=said(
+                FRAMES["sentence"],
+                time=Num(value=protocol.warmup_s, style="seconds"),
+                steps=claims.whole(protocol.warmup_steps),
+            ),
             short=said(FRAMES["short"]),
             evidence="none",
             note=evidence.trials(len(measured)),

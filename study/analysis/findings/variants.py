@@ -39,6 +39,14 @@ FRAMES = {
         "{a} is not compared with that with variant {b}: a comparison needs three blocks that hold both."
     ),
     "short": "Throughput of {workload} ({task}) with variant {a} is {value} times that with variant {b}.",
+    "short_small": (
+        "Throughput of {workload} ({task}) with variant {a} is {value} times that with variant {b}; this "
+        "is not shown to exceed the margin of {margin}."
+    ),
+    "short_within": (
+        "Throughput of {workload} ({task}) with variant {a} is {value} times that with variant {b}; this "
+        "is within the margin of {margin}."
+    ),
     "short_same": (
         "Throughput of {workload} ({task}) with variant {a} and with variant {b} shows no difference of "
         "practical size."
@@ -46,6 +54,9 @@ FRAMES = {
     "short_open": (
         "Whether throughput of {workload} ({task}) with variant {a} differs from that with variant {b} is "
         "not settled."
+    ),
+    "short_not_compared": (
+        "Throughput of {workload} ({task}) with variant {a} is not compared with that with variant {b}."
     ),
 }
 

@@ -42,6 +42,14 @@ FRAMES = {
         "On one device, throughput of {workload} ({task}) with strategy {a} is {value} times that with "
         "strategy {b}."
     ),
+    "short_small": (
+        "On one device, throughput of {workload} ({task}) with strategy {a} is {value} times that with "
+        "strategy {b}; this is not shown to exceed the margin of {margin}."
+    ),
+    "short_within": (
+        "On one device, throughput of {workload} ({task}) with strategy {a} is {value} times that with "
+        "strategy {b}; this is within the margin of {margin}."
+    ),
     "short_same": (
         "On one device, throughput of {workload} ({task}) with strategy {a} and with {b} shows no "
         "difference of practical size."
@@ -49,6 +57,10 @@ FRAMES = {
     "short_open": (
         "Whether throughput of {workload} ({task}) on one device with strategy {a} differs from that with "
         "{b} is not settled."
+    ),
+    "short_not_compared": (
+        "On one device, throughput of {workload} ({task}) with strategy {a} is not compared with that with "
+        "strategy {b}."
     ),
 }
 

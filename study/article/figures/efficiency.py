@@ -3,15 +3,18 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from study.article.labels import series_columns, series_entries, series_labels
+from study.article.captions import caption
+from study.article.labels import series_labels
 from study.article.material import relevant_finding, trials_of
-from study.article.panels import REFERENCE, grouped, look, panel_title, shown_series
-from study.article.words import TASKS, UNTITLED, alone, count, entry, estimate, series_model
+from study.article.panels import REFERENCE, Look, grouped, looks, panel_title, shown_series
+from study.article.reached import reached, table_by_devices
+from study.article.words import UNTITLED, alone, count, entry, estimate
 from study.domain.figure import Axis, Column, Figure, Mark, Panel, Points, Rule, Table, Whisker
+from study.domain.finding import Finding
 from study.domain.record import Record
 from study.domain.run import Run
 from study.domain.summary import Analysis, SeriesPoint, SeriesSummary
-from study.domain.text import Listing, Name, Num, Slot, Text, said
+from study.domain.text import Text, said
 
 FACTS = {"summary": "scaling efficiency by number of devices", "section": "more", "rank": 20}
 
@@ -24,9 +27,9 @@ ROW_HEIGHT = 34
 
 
 class Row(NamedTuple):
-    """One dot: a series at one device count; `position` is the series' place in its panel."""
+    """One dot: a series at one device count, under its label and with its look."""
 
-    position: int
+    look: Look
     label: Text
     one: SeriesSummary
     point: SeriesPoint
@@ -38,18 +41,22 @@ def draw(run: Run, records: Sequence[Record], analysis: Analysis) -> Figure | No
     if not series:
         return None
     finding = relevant_finding(analysis, "fig-efficiency")
-    panels = [(panel, _rows(panel, analysis)) for panel in grouped(series, lambda one: one.series.scaling)]
-    tallest = max(len(rows) for _, rows in panels)
-    total = sum(len(rows) for _, rows in panels)
+    look_of = looks(series)
+    rows = [
+        (panel, _rows(panel, look_of, analysis)) for panel in grouped(series, lambda one: one.series.scaling)
+    ]
+    panels = tuple(_panel(panel, of_panel, analysis) for panel, of_panel in rows)
+    tallest = max(len(of_panel) for _, of_panel in rows)
+    total = sum(len(of_panel) for _, of_panel in rows)
     return Figure(
         key="fig-efficiency",
         title=finding.short if finding else said("Share of the ideal speed-up that was reached"),
         subtitle=said(
             "Speed-up divided by the number of devices. The base is the plain single-device version."
         ),
-        caption=_caption(series),
-        alt=_alt(series),
-        panels=tuple(_panel(panel, rows, analysis) for panel, rows in panels),
+        caption=caption(panels, said("The dashed line is ideal.")),
+        alt=_alt(series, analysis, finding),
+        panels=panels,
         table=_table(series, analysis),
         height=110 + ROW_HEIGHT * tallest,
         narrow_height=110 * len(panels) + ROW_HEIGHT * total,
@@ -62,10 +69,10 @@ def _points(one: SeriesSummary) -> list[SeriesPoint]:
     )
 
 
-def _rows(panel: Sequence[SeriesSummary], analysis: Analysis) -> list[Row]:
+def _rows(panel: Sequence[SeriesSummary], look_of: dict[str, Look], analysis: Analysis) -> list[Row]:
     return [
-        Row(position, label, one, point)
-        for position, (one, label) in enumerate(zip(panel, series_labels(panel, analysis), strict=True))
+        Row(look_of[one.series.key], label, one, point)
+        for one, label in zip(panel, series_labels(panel, analysis), strict=True)
         for point in _points(one)
     ]
 
@@ -73,7 +80,7 @@ def _rows(panel: Sequence[SeriesSummary], analysis: Analysis) -> list[Row]:
 def _panel(panel: Sequence[SeriesSummary], rows: Sequence[Row], analysis: Analysis) -> Panel:
     marks: list[Mark] = [Rule(at=1.0, along="x", token=REFERENCE, label=said("ideal"))]
     for at, row in enumerate(rows):
-        token, marker = look(row.position)
+        token, marker = row.look
         shares = tuple(
             trial.rate / (row.one.base_rate.value * row.point.devices)
             for trial in trials_of(analysis, row.point.cell_id)
@@ -90,7 +97,7 @@ def _panel(panel: Sequence[SeriesSummary], rows: Sequence[Row], analysis: Analys
                     along="x",
                     marker=marker,
                     hollow=row.point.oversubscribed,
-                    value_label=alone(Num(value=row.point.efficiency.value, style="percent")),
+                    value_label=_value(row.point),
                 )
             )
     return Panel(
@@ -107,51 +114,37 @@ def _panel(panel: Sequence[SeriesSummary], rows: Sequence[Row], analysis: Analys
     )
 
 
-def _caption(series: Sequence[SeriesSummary]) -> Text:
-    if any(point.oversubscribed for one in series for point in _points(one)):
-        return said(
-            "The dashed line is ideal. Small rings are trials; whiskers are confidence intervals. At hollow"
-            " marks more threads ran than the machine has cores."
-        )
-    return said("The dashed line is ideal. Small rings are trials; whiskers are confidence intervals.")
+def _value(point: SeriesPoint) -> Text | None:
+    held = estimate(point.efficiency, "percent", show="value")
+    return None if held is None else alone(held)
 
 
-def _alt(series: Sequence[SeriesSummary]) -> Text:
-    reached: tuple[Slot, ...] = tuple(
-        said(
-            "{model} ({task}) {efficiency} on {devices}",
-            model=Name(text=series_model(one).text[:20]),
-            task=TASKS[one.task],
-            efficiency=Num(value=point.efficiency.value, style="percent"),
-            devices=count(point.devices),
-        )
-        for one in series
-        for point in _points(one)[-1:]
-        if point.efficiency
-    )[:3]
+def _alt(series: Sequence[SeriesSummary], analysis: Analysis, finding: Finding | None) -> Text:
     return said(
         "Dot plot of scaling efficiency by series and number of devices: {reached}. All numbers are in the"
         " table below.",
-        reached=Listing(items=reached),
+        reached=reached(
+            series,
+            analysis,
+            finding,
+            _points,
+            lambda point: estimate(point.efficiency, "percent", show="value"),
+        ),
     )
 
 
 def _table(series: Sequence[SeriesSummary], analysis: Analysis) -> Table:
-    return Table(
-        key="t-fig-efficiency",
-        caption=said("Efficiency by number of devices, with its confidence interval."),
-        columns=(
-            *series_columns(),
-            Column(key="devices", title=said("Devices"), style="integer"),
-            Column(key="efficiency_share", title=said("Efficiency"), style="percent"),
-        ),
-        rows=tuple(
+    return table_by_devices(
+        "t-fig-efficiency",
+        said("Efficiency by number of devices, with its pointwise confidence interval."),
+        [(one, point) for one in series for point in _points(one)],
+        analysis,
+        (
             (
-                *series_entries(one, analysis),
-                count(point.devices),
-                entry(estimate(point.efficiency, "percent"), point.unknown.get("efficiency", "")),
-            )
-            for one in series
-            for point in one.points
+                Column(key="efficiency_share", title=said("Efficiency"), style="percent"),
+                lambda _, point: entry(
+                    estimate(point.efficiency, "percent"), point.unknown.get("efficiency", "")
+                ),
+            ),
         ),
     )

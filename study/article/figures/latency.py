@@ -1,11 +1,14 @@
 """Decoding latency as dots with intervals: first token, later tokens, quantiles of the whole request."""
 
 from collections.abc import Callable, Sequence
+from itertools import chain
 from statistics import median
 from typing import NamedTuple
 
+from study.article.box import cells_of
+from study.article.captions import caption
 from study.article.labels import cell_labels
-from study.article.material import cells_in_order, relevant_finding
+from study.article.material import are_replicas, cells_in_order, relevant_finding
 from study.article.panels import LOOKS
 from study.article.words import UNTITLED, count, distinct, entry, estimate, model
 from study.domain.estimate import Estimate
@@ -13,7 +16,7 @@ from study.domain.figure import Axis, Column, Figure, Mark, Panel, Points, Table
 from study.domain.record import Measured, Reading, Record
 from study.domain.run import Run
 from study.domain.summary import Analysis, CellSummary, Latency
-from study.domain.text import Listing, Name, Num, Text, said
+from study.domain.text import Est, Listing, Name, Num, Text, said
 
 FACTS = {"summary": "latency of decoding", "section": "one", "rank": 20}
 
@@ -49,7 +52,7 @@ MEASURES: tuple[tuple[Text, tuple[Measure, ...]], ...] = (
         ),
     ),
     (
-        said("Time to a whole request"),
+        said("Time to a whole batch of requests"),
         (
             Measure(said("median"), lambda held: held.request_p50_s, lambda of: of.step_ns),
             Measure(said("{share} quantile", share=quantile(0.9)), lambda held: held.request_p90_s),
@@ -83,11 +86,8 @@ def draw(run: Run, records: Sequence[Record], analysis: Analysis) -> Figure | No
             " has ended.",
             models=Listing(items=distinct(model(cell) for cell in cells)),
         ),
-        caption=said(
-            "Marks are medians and quantiles of a trial's requests, summarised over trials; whiskers are"
-            " confidence intervals over trials. Small rings are the medians of single trials."
-        ),
-        alt=_alt(cells[0], len(cells)),
+        caption=_caption(cells, panels),
+        alt=_alt(cells, cells_of(finding, analysis) if finding else frozenset()),
         panels=panels,
         table=_table(cells),
         height=130 + ROW_HEIGHT * len(cells),
@@ -108,7 +108,7 @@ def _panel(title: Text, measures: Sequence[Measure], cells: Sequence[CellSummary
         if not values:
             continue
         rings = [
-            (at + shift, median_s(readings, measure.reading))
+            (at + shift, median_s(readings, measure.reading, apart=are_replicas(cell)))
             for at, cell in enumerate(cells)
             for readings in trials.get(cell.cell_id, ())
             if measure.reading
@@ -147,22 +147,47 @@ def _measured_trials(records: Sequence[Record], analysis: Analysis) -> Trials:
     return found
 
 
-def median_s(readings: Sequence[Reading], read: Callable[[Reading], tuple[int, ...]]) -> float:
-    """The median over a trial's steps, each step being as long as on its slowest rank, in seconds."""
-    slowest: list[int] = [max(ranks) for ranks in zip(*map(read, readings), strict=True)]
-    return median(slowest) / NS
+def median_s(
+    readings: Sequence[Reading], read: Callable[[Reading], tuple[int, ...]], *, apart: bool
+) -> float:
+    """The median over a trial's steps in seconds: those of all ranks if they work `apart`.
+
+    Otherwise a step is as long as on its slowest rank.
+    """
+    ranks = [read(reading) for reading in readings]
+    steps: list[int] = (
+        [*chain.from_iterable(ranks)] if apart else [max(step) for step in zip(*ranks, strict=True)]
+    )
+    return median(steps) / NS
 
 
-def _alt(cell: CellSummary, n: int) -> Text:
-    middle = cell.latency.request_p50_s.value if cell.latency else 0.0
-    first = cell.latency.first_token_s.value if cell.latency else 0.0
+def _caption(cells: Sequence[CellSummary], panels: Sequence[Panel]) -> Text:
+    first = [
+        said(
+            "Marks are medians and quantiles of a trial's batches of requests, summarised over trials; rings"
+            " are the medians of single trials."
+        )
+    ]
+    if any(are_replicas(cell) for cell in cells):
+        first.append(
+            said("Where each process answers batches of its own, those of all processes are pooled.")
+        )
+    return caption(panels, *first, rings=False)
+
+
+def _alt(cells: Sequence[CellSummary], titled: frozenset[str]) -> Text:
+    """The cell of which the title speaks, else the first."""
+    cell = min(cells, key=lambda one: one.cell_id not in titled)
+    held = cell.latency
+    if held is None:
+        return said("Dot plot of decoding latency. All numbers are in the table below.")
     return said(
-        "Dot plot of decoding latency, cells: {n}. In the first, {label}, the first token takes {first}"
-        " and the median request takes {middle}. All numbers are in the table below.",
-        n=count(n),
+        "Dot plot of decoding latency, cells: {n}. In {label}, the first token takes {first} and the median"
+        " batch of requests takes {middle}. All numbers are in the table below.",
+        n=count(len(cells)),
         label=Name(text=cell.label[:50]),
-        first=Num(value=first, style="milliseconds"),
-        middle=Num(value=middle, style="milliseconds"),
+        first=Est(estimate=held.first_token_s, style="milliseconds", show="value"),
+        middle=Est(estimate=held.request_p50_s, style="milliseconds", show="value"),
     )
 
 
@@ -172,15 +197,18 @@ def _table(cells: Sequence[CellSummary]) -> Table:
 
     return Table(
         key="t-latency",
-        caption=said("Latency of decoding: medians and quantiles of a trial, with intervals over trials."),
+        caption=said(
+            "Latency of decoding: medians and quantiles of a trial's batches of requests, with pointwise"
+            " intervals over trials."
+        ),
         columns=(
             Column(key="cell", title=said("Cell"), numeric=False),
             column("first_token_ms", said("To the first token")),
             column("later_token_ms", said("Each later token")),
-            column("request_p50_ms", said("Request, median")),
-            column("request_p90_ms", said("Request, {share} quantile", share=quantile(0.9))),
-            column("request_p99_ms", said("Request, {share} quantile", share=quantile(0.99))),
-            Column(key="requests", title=said("Requests"), style="integer"),
+            column("request_p50_ms", said("Batch, median")),
+            column("request_p90_ms", said("Batch, {share} quantile", share=quantile(0.9))),
+            column("request_p99_ms", said("Batch, {share} quantile", share=quantile(0.99))),
+            Column(key="requests", title=said("Batches of requests"), style="integer"),
         ),
         rows=tuple(_row(cell, cell.latency) for cell in cells if cell.latency),
     )

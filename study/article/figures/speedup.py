@@ -1,32 +1,30 @@
-"""Speed-up over devices against the ideal line: lines with their intervals, and every trial as a point."""
+"""Speed-up over devices against the ideal line: lines and intervals, and every trial as a point."""
 
 from collections.abc import Iterator, Sequence
 
-from study.article.labels import series_columns, series_entries, series_labels
+from study.article.captions import caption
+from study.article.labels import series_labels
 from study.article.material import relevant_finding, trials_of
-from study.article.panels import REFERENCE, look, panel_title, series_panels, shown_series
+from study.article.panels import REFERENCE, Look, looks, panel_title, series_panels, shown_series
+from study.article.reached import reached, table_by_devices, undisturbed
 from study.article.regimes import joined
-from study.article.words import TASKS, count, entry, estimate, series_model, shared_unit
-from study.domain.estimate import Estimate
-from study.domain.figure import (
-    Axis,
-    Band,
-    Column,
-    Figure,
-    Line,
-    Mark,
-    Marker,
-    Panel,
-    Points,
-    Table,
-    Token,
-    Whisker,
+from study.article.words import (
+    TASKS,
+    a_second,
+    count,
+    entry,
+    estimate,
+    series_model,
+    shared_unit,
+    unit_column,
 )
+from study.domain.figure import Axis, Column, Figure, Line, Mark, Panel, Points, Table, Token, Whisker
+from study.domain.finding import Finding
 from study.domain.machine import Machine
 from study.domain.record import Record
 from study.domain.run import Run
 from study.domain.summary import Analysis, SeriesPoint, SeriesSummary
-from study.domain.text import Listing, Name, Num, Slot, Text, said
+from study.domain.text import Listing, Num, Slot, Text, said
 
 FACTS = {"summary": "speed-up over devices, against the ideal line", "section": "more", "rank": 10}
 
@@ -45,14 +43,14 @@ def draw(run: Run, records: Sequence[Record], analysis: Analysis) -> Figure | No
     if not series:
         return None
     finding = relevant_finding(analysis, "fig-speedup")
-    most = max(point.devices for one in series for point in _points(one))
+    panels = tuple(_panel(panel, looks(series), run.machine, analysis) for panel in series_panels(series))
     return Figure(
         key="fig-speedup",
         title=finding.short if finding else _neutral_title(len(series)),
         subtitle=_subtitle(series),
-        caption=_caption(series),
-        alt=_alt(series, most),
-        panels=tuple(_panel(panel, run.machine, analysis) for panel in series_panels(series)),
+        caption=caption(panels, said("The dashed line is ideal: every device counts in full.")),
+        alt=_alt(series, analysis, finding),
+        panels=panels,
         table=_table(series, analysis),
         height=430,
         narrow_height=420,
@@ -67,7 +65,9 @@ def _several(one: SeriesSummary) -> bool:
     return one.base_rate is not None and any(point.devices > 1 for point in _points(one))
 
 
-def _panel(panel: Sequence[SeriesSummary], machine: Machine, analysis: Analysis) -> Panel:
+def _panel(
+    panel: Sequence[SeriesSummary], look_of: dict[str, Look], machine: Machine, analysis: Analysis
+) -> Panel:
     counts = sorted({1} | {point.devices for one in panel for point in _points(one)})
     ideal = Line(
         x=(1.0, float(counts[-1])),
@@ -78,13 +78,11 @@ def _panel(panel: Sequence[SeriesSummary], machine: Machine, analysis: Analysis)
         label=IDEAL,
     )
     marks: list[Mark] = [ideal]
-    for position, (one, label) in enumerate(zip(panel, series_labels(panel, analysis), strict=True)):
-        style, points = look(position), _points(one)
+    for one, label in zip(panel, series_labels(panel, analysis), strict=True):
+        style, points = look_of[one.series.key], _points(one)
         marks.extend(_trial_points(one, points, style[0], analysis))
-        stretches = _stretches(points, machine)
-        for stretch in stretches:
-            end = label if stretch is stretches[-1] else None
-            marks.extend(_stretch_marks(stretch, style, end, crowded=len(panel) > 1))
+        for stretch in _stretches(points, machine):
+            marks.extend(_stretch_marks(stretch, style, _end(stretch, points, label)))
     return Panel(
         title=panel_title(panel),
         x=Axis(title=said("Devices"), style="integer", ticks=tuple(float(n) for n in counts)),
@@ -93,44 +91,41 @@ def _panel(panel: Sequence[SeriesSummary], machine: Machine, analysis: Analysis)
     )
 
 
-def _stretch_marks(
-    points: Sequence[SeriesPoint], style: tuple[Token, Marker], label: Text | None, *, crowded: bool
-) -> Iterator[Mark]:
-    """A line and its marks: intervals as a band where series share a panel, else as whiskers."""
+def _end(stretch: Sequence[SeriesPoint], points: Sequence[SeriesPoint], label: Text) -> Text | None:
+    """What stands at the end of a stretch: the last speed-up that devices account for, and the series.
+
+    A series that has none is named at its last point, without a number.
+    """
+    best = undisturbed(points)
+    if best is None:
+        return label if stretch[-1] is points[-1] else None
+    if stretch[-1] is not best or best.speedup is None:
+        return None
+    return said("{speedup} {series}", speedup=Num(value=best.speedup.value, style="times"), series=label)
+
+
+def _stretch_marks(points: Sequence[SeriesPoint], style: Look, end: Text | None) -> Iterator[Mark]:
+    """A line and its marks, each with its interval: there is none between two device counts."""
     token, marker = style
-    measured = [(point, point.speedup) for point in points if point.speedup is not None]
-    xs = tuple(float(point.devices) for point, _ in measured)
-    ys = tuple(speedup.value for _, speedup in measured)
-    bounds = [_bounds(speedup) for _, speedup in measured]
-    banded = [(x, *bound) for x, bound in zip(xs, bounds, strict=True) if bound is not None]
-    as_band = crowded and len(banded) == len(measured) > 1
-    if as_band:
-        at, low, high = zip(*banded, strict=True)
-        yield Band(x=at, low=low, high=high, token=token)
-    end_label = (
-        said("{speedup} {series}", speedup=Num(value=ys[-1], style="times"), series=label) if label else None
+    measured = [(float(point.devices), point, point.speedup) for point in points if point.speedup is not None]
+    yield Line(
+        x=tuple(x for x, _, _ in measured),
+        y=tuple(speedup.value for _, _, speedup in measured),
+        token=token,
+        marker="none",
+        end_label=end,
     )
-    yield Line(x=xs, y=ys, token=token, marker="none", label=label, end_label=end_label)
-    for (point, speedup), x, y in zip(measured, xs, ys, strict=True):
-        hollow = point.oversubscribed
-        if as_band:
-            yield Points(x=(x,), y=(y,), token=token, marker=marker, hollow=hollow)
-        else:
-            yield Whisker(at=x, estimate=speedup, token=token, marker=marker, hollow=hollow)
-
-
-def _bounds(speedup: Estimate) -> tuple[float, float] | None:
-    """The interval; an exact value, such as the base's own, is its own interval."""
-    if speedup.low is not None and speedup.high is not None:
-        return speedup.low, speedup.high
-    return (speedup.value, speedup.value) if speedup.method == "exact" else None
+    for x, point, speedup in measured:
+        yield Whisker(at=x, estimate=speedup, token=token, marker=marker, hollow=point.oversubscribed)
 
 
 def _stretches(points: Sequence[SeriesPoint], machine: Machine) -> list[list[SeriesPoint]]:
-    """The points in runs that a line may join: neighbours in one topology regime."""
+    """The points in runs that a line may join: neighbours in one topology regime, all with cores or none."""
     stretches: list[list[SeriesPoint]] = []
     for point in points:
-        if stretches and joined(machine, stretches[-1][-1].devices, point.devices):
+        last = stretches[-1][-1] if stretches else None
+        alike = last is not None and last.oversubscribed == point.oversubscribed
+        if last is not None and alike and joined(machine, last.devices, point.devices):
             stretches[-1].append(point)
         else:
             stretches.append([point])
@@ -179,64 +174,39 @@ def _subtitle(series: Sequence[SeriesSummary]) -> Text:
     )
 
 
-def _caption(series: Sequence[SeriesSummary]) -> Text:
-    if any(point.oversubscribed for one in series for point in _points(one)):
-        return said(
-            "The dashed line is ideal: every device counts in full. Rings are trials; whiskers and bands"
-            " are confidence intervals. At hollow marks more threads ran than the machine has cores."
-        )
-    return said(
-        "The dashed line is ideal: every device counts in full. Small rings are trials; whiskers and bands"
-        " are confidence intervals."
-    )
-
-
-def _alt(series: Sequence[SeriesSummary], most: int) -> Text:
+def _alt(series: Sequence[SeriesSummary], analysis: Analysis, finding: Finding | None) -> Text:
     """Chart kind and the two or three numbers that matter; the table has the rest."""
-    reached: tuple[Slot, ...] = tuple(
-        said(
-            "{model} ({task}) {speedup}",
-            model=Name(text=series_model(one).text[:24]),
-            task=TASKS[one.task],
-            speedup=Num(value=point.speedup.value, style="times"),
-        )
-        for one in series
-        for point in _points(one)[-1:]
-        if point.speedup
-    )[:3]
     return said(
-        "Line chart of speed-up on up to {devices} devices beside the ideal line: {reached}. All numbers are"
-        " in the table below.",
-        devices=count(most),
-        reached=Listing(items=reached),
+        "Line chart of speed-up over devices beside the ideal line: {reached}. All numbers are in the table"
+        " below.",
+        reached=reached(
+            series, analysis, finding, _points, lambda point: estimate(point.speedup, "times", show="value")
+        ),
     )
 
 
 def _table(series: Sequence[SeriesSummary], analysis: Analysis) -> Table:
-    return Table(
-        key="t-fig-speedup",
-        caption=said("Speed-up by number of devices, with its confidence interval and the ideal."),
-        columns=(
-            *series_columns(),
-            Column(key="devices", title=said("Devices"), style="integer"),
-            Column(
-                key="base_per_s",
-                title=said("Base"),
-                style="rate",
-                unit=shared_unit({one.unit for one in series}),
-            ),
-            Column(key="speedup", title=said("Speed-up"), style="times"),
-            Column(key="ideal", title=said("Ideal"), style="times"),
-        ),
-        rows=tuple(
+    unit = shared_unit({one.unit for one in series})
+    return table_by_devices(
+        "t-fig-speedup",
+        said("Speed-up by number of devices, with its pointwise confidence interval, and the ideal."),
+        [(one, point) for one in series for point in one.points],
+        analysis,
+        (
             (
-                *series_entries(one, analysis),
-                count(point.devices),
-                entry(estimate(one.base_rate, "rate", one.unit, "value"), one.unknown.get("base_rate", "")),
-                entry(estimate(point.speedup, "times"), point.unknown.get("speedup", "")),
-                Num(value=float(point.devices), style="times"),
-            )
-            for one in series
-            for point in one.points
+                Column(key="base_per_s", title=said("Base"), style="rate", unit=unit),
+                lambda one, _: entry(
+                    estimate(one.base_rate, "rate", one.unit, "value"), one.unknown.get("base_rate", "")
+                ),
+            ),
+            (unit_column(), lambda one, _: a_second(one.unit)),
+            (
+                Column(key="speedup", title=said("Speed-up"), style="times"),
+                lambda _, point: entry(estimate(point.speedup, "times"), point.unknown.get("speedup", "")),
+            ),
+            (
+                Column(key="ideal", title=said("Ideal"), style="times"),
+                lambda _, point: Num(value=float(point.devices), style="times"),
+            ),
         ),
     )

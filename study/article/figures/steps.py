@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import fmean, median, quantiles
 
-from study.article.material import cells_in_order, relevant_finding, trials_of
+from study.article.material import are_replicas, cells_in_order, relevant_finding, trials_of
 from study.article.panels import grouped
 from study.article.words import TASKS, count, model
 from study.domain.figure import Axis, Column, Figure, Line, Mark, Panel, Span, Table, Token
@@ -40,16 +40,26 @@ def draw(run: Run, records: Sequence[Record], analysis: Analysis) -> Figure | No
     return Figure(
         key="fig-steps",
         title=finding.short if finding else said("Step times in the order in which they were measured"),
-        subtitle=said(
-            "Time of each step, that of the slowest process, in cells chosen for the widest spread of their"
-            " step times."
-        ),
+        subtitle=_subtitle(chosen),
         caption=_caption(decimated=longest > MOST_POINTS),
         alt=_alt(chosen[0], trials[chosen[0].cell_id], len(chosen)),
         panels=tuple(_panel(cell, trials[cell.cell_id]) for cell in chosen),
         table=_table(chosen, trials),
         height=320,
         narrow_height=260 * len(chosen),
+    )
+
+
+def _subtitle(cells: Sequence[CellSummary]) -> Text:
+    """Whose step it is: of copies that wait for no one, the first process stands for all."""
+    if any(are_replicas(cell) for cell in cells):
+        return said(
+            "Time of each step, that of the slowest process, or of the first where processes answer requests"
+            " independently; cells chosen for the widest spread of their step times."
+        )
+    return said(
+        "Time of each step, that of the slowest process, in cells chosen for the widest spread of their"
+        " step times."
     )
 
 

@@ -2,10 +2,23 @@
 
 from collections.abc import Sequence
 
+from study.article.box import cells_of
+from study.article.captions import caption
 from study.article.labels import cell_labels
 from study.article.material import measured_cells, relevant_finding, trials_of
 from study.article.panels import grouped
-from study.article.words import TASKS, UNTITLED, alone, count, entry, estimate, model, shared_unit
+from study.article.words import (
+    TASKS,
+    UNTITLED,
+    a_second,
+    alone,
+    count,
+    entry,
+    estimate,
+    model,
+    shared_unit,
+    unit_column,
+)
 from study.domain.figure import Axis, Bar, Column, Figure, Mark, Panel, Points, Table, Token, Whisker
 from study.domain.record import Record
 from study.domain.run import Run
@@ -34,22 +47,30 @@ def draw(run: Run, records: Sequence[Record], analysis: Analysis) -> Figure | No
     cells = tuple(cell for cell in cells if cell.cell.devices == 1) or cells
     if not cells:
         return None
-    finding = relevant_finding(analysis, "fig-throughput")
-    panels = grouped(cells, lambda cell: cell.unit)
+    finding = relevant_finding(analysis, "fig-throughput", absolute=True)
+    groups = grouped(cells, lambda cell: cell.unit)
+    panels = tuple(_panel(sorted(group, key=_fastest_first), analysis) for group in groups)
     return Figure(
         key="fig-throughput",
         title=finding.short if finding else _neutral_title(cells),
         subtitle=said("Work done in a second of wall time, all processes together. Larger is more work."),
-        caption=said(
-            "Bars start at zero and end at the cell's rate. Small rings are trials; whiskers are confidence"
-            " intervals. Different units have panels of their own."
-        ),
-        alt=_alt(cells),
-        panels=tuple(_panel(sorted(panel, key=_fastest_first), analysis) for panel in panels),
+        caption=caption(panels, *_own_caption(len(panels))),
+        alt=_alt(_titled_first(cells, cells_of(finding, analysis) if finding else frozenset())),
+        panels=panels,
         table=_table(cells, analysis),
-        height=110 + ROW_HEIGHT * max(len(panel) for panel in panels),
-        narrow_height=110 * len(panels) + ROW_HEIGHT * len(cells),
+        height=110 + ROW_HEIGHT * max(len(group) for group in groups),
+        narrow_height=110 * len(groups) + ROW_HEIGHT * len(cells),
     )
+
+
+def _own_caption(panels: int) -> tuple[Text, ...]:
+    bars = said("Bars start at zero and end at the cell's rate.")
+    return (bars, said("Different units have panels of their own.")) if panels > 1 else (bars,)
+
+
+def _titled_first(cells: Sequence[CellSummary], titled: frozenset[str]) -> list[CellSummary]:
+    """The cells of which the title speaks, then the others in their order."""
+    return sorted(cells, key=lambda cell: cell.cell_id not in titled)
 
 
 def _panel(cells: Sequence[CellSummary], analysis: Analysis) -> Panel:
@@ -58,7 +79,7 @@ def _panel(cells: Sequence[CellSummary], analysis: Analysis) -> Panel:
         if cell.rate is None:
             continue
         rates = tuple(trial.rate for trial in trials_of(analysis, cell.cell_id) if trial.rate is not None)
-        label = alone(Est(estimate=cell.rate, show="value"))
+        label = alone(Est(estimate=cell.rate, style="plain", show="value"))
         marks.append(Bar(at=float(at), value=cell.rate.value, token=BAR))
         if rates:
             marks.append(
@@ -107,7 +128,7 @@ def _alt(cells: Sequence[CellSummary]) -> Text:
             model=Name(text=model(cell).text[:24]),
             task=TASKS[cell.cell.task],
             strategy=Name(text=cell.cell.strategy[:16]),
-            rate=Num(value=cell.rate.value, style="rate", unit=cell.unit),
+            rate=Est(estimate=cell.rate, style="rate", unit=cell.unit, show="value"),
         )
         for cell in cells
         if cell.rate
@@ -130,17 +151,21 @@ def _table(cells: Sequence[CellSummary], analysis: Analysis) -> Table:
                 entry(estimate(cell.rate, "rate", cell.unit), cell.unknown.get("rate", "")),
                 entry(_extreme(min(rates, default=None), cell.unit), ""),
                 entry(_extreme(max(rates, default=None), cell.unit), ""),
+                a_second(cell.unit),
                 count(cell.measured),
             )
         )
     return Table(
         key="t-fig-throughput",
-        caption=said("Rates with their confidence intervals, and the lowest and highest trial of each cell."),
+        caption=said(
+            "Rates with their pointwise confidence intervals, and the lowest and highest trial of each cell."
+        ),
         columns=(
             Column(key="cell", title=said("Cell"), numeric=False),
             Column(key="rate_per_s", title=said("Rate"), style="rate", unit=unit),
             Column(key="lowest_trial_per_s", title=said("Lowest trial"), style="rate", unit=unit),
             Column(key="highest_trial_per_s", title=said("Highest trial"), style="rate", unit=unit),
+            unit_column(),
             Column(key="trials", title=said("Trials"), style="integer"),
         ),
         rows=tuple(rows),

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 from study.article.labels import series_columns, series_entries
 from study.article.material import Material
-from study.article.words import count, entry, estimate
+from study.article.words import a_second, count, entry, estimate, shared_unit, unit_column
 from study.domain.article import Block, Bullets, Paragraph, SectionOfArticle, TableBlock
 from study.domain.figure import Column, Missing, Table, TableCell
 from study.domain.summary import Analysis, RuleOutcome, SeriesPoint, SeriesSummary
-from study.domain.text import Name, Num, Term, Text, counted, said
+from study.domain.text import Est, Name, Num, Term, Text, counted, said
 
 
 def section(material: Material) -> SectionOfArticle | Text:
@@ -33,13 +33,17 @@ def _truths(material: Material) -> Iterator[Block]:
         if point.truth is not None and point.devices > 1
     ]
     if known:
+        unit = shared_unit({one.unit for one, _ in known})
         yield TableBlock(
             table=Table(
                 key="t-truth",
-                caption=said("Speed-ups whose true value is known by construction."),
+                caption=said("Speed-ups whose true value is known by construction; intervals are pointwise."),
                 columns=(
                     *series_columns(),
                     Column(key="devices", title=said("Devices"), style="integer"),
+                    Column(key="rate_per_s", title=said("Rate"), style="rate", unit=unit),
+                    Column(key="base_per_s", title=said("Base"), style="rate", unit=unit),
+                    unit_column(),
                     Column(key="speedup", title=said("Measured"), style="times"),
                     Column(key="truth", title=said("True"), style="times"),
                     Column(key="contained", title=said("Interval holds the truth"), numeric=False),
@@ -50,11 +54,16 @@ def _truths(material: Material) -> Iterator[Block]:
 
 
 def _truth_row(one: SeriesSummary, point: SeriesPoint, analysis: Analysis) -> tuple[TableCell, ...]:
+    truth = point.truth or 0.0
+    measured = None if point.speedup is None else Est(estimate=point.speedup, style="times", neutral=truth)
     return (
         *series_entries(one, analysis),
         count(point.devices),
-        entry(estimate(point.speedup, "times"), point.unknown.get("speedup", "")),
-        Num(value=point.truth or 0.0, style="times"),
+        entry(estimate(point.rate, "rate", one.unit), point.unknown.get("rate", "")),
+        entry(estimate(one.base_rate, "rate", one.unit, "value"), one.unknown.get("base_rate", "")),
+        a_second(one.unit),
+        entry(measured, point.unknown.get("speedup", "")),
+        Num(value=truth, style="times", like=measured),
         _contained(point),
     )
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from study.article.material import Material
-from study.article.words import count
+from study.article.words import count, results_digest
 from study.domain.article import Block, Commands, Downloads, Listing, Paragraph, SectionOfArticle, TableBlock
 from study.domain.figure import Column, Table
 from study.domain.run import Run
@@ -25,6 +25,10 @@ def section(material: Material) -> SectionOfArticle:
                         "The digest of the study is {digest}; runs with one digest measure the same cells in"
                         " the same way.",
                         digest=Name(text=run.plan.digest, code=True),
+                    ),
+                    said(
+                        "The digest of the results is {digest}: a hash over the hashes of all records.",
+                        digest=Name(text=results_digest(material.records), code=True),
                     ),
                     said(
                         "Order and data came from the seed {seed}; as {key} in {section} it gives the"
@@ -50,11 +54,9 @@ def section(material: Material) -> SectionOfArticle:
 def commands(run: Run) -> tuple[str, ...]:
     """What to type to measure the same study again, and to make this article again from its records.
 
-    A study that was started by its name is a preset; any other is the file that the article shows.
+    A preset goes by its name; any other study is the file that the article shows.
     """
-    asked = run.sessions[0].argv if run.sessions else ()
-    is_preset = run.study.name in asked or (run.study.name == "quick" and asked[-1:] == ("run",))
-    source = run.study.name if is_preset else f"{run.study.name}.toml"
+    source = run.study.name if run.source == "preset" else f"{run.study.name}.toml"
     return (f"study run {source}", f"study render runs/{run.study.name}/{run.id}")
 
 

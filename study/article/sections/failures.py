@@ -7,6 +7,19 @@ from study.domain.figure import Column, Table
 from study.domain.text import Name, Text, counted, said
 
 
+def _summary(n: int) -> Paragraph:
+    """What is said where the desk found nothing to say."""
+    return Paragraph(
+        sentences=(
+            counted(
+                "{n} trial gave no rate and enters no number; it is listed with its reason.",
+                "{n} trials gave no rate and enter no number; each is listed with its reason.",
+                n,
+            ),
+        )
+    )
+
+
 def section(material: Material) -> SectionOfArticle | Text | None:
     """None when nothing failed: there is nothing to leave out and nothing to name."""
     failed = tuple(t for t in material.analysis.trials if t.outcome != "measured")
@@ -17,16 +30,7 @@ def section(material: Material) -> SectionOfArticle | Text | None:
         key="failures",
         title=said("What failed"),
         blocks=(
-            Paragraph(
-                sentences=(
-                    counted(
-                        "{n} trial gave no rate and enters no number; it is listed with its reason.",
-                        "{n} trials gave no rate and enter no number; each is listed with its reason.",
-                        len(failed),
-                    ),
-                )
-            ),
-            *material.findings_as_prose("failures"),
+            *(material.findings_as_prose("failures") or (_summary(len(failed)),)),
             TableBlock(
                 table=Table(
                     key="t-failures",

@@ -60,7 +60,8 @@ def _scope(material: Material) -> Iterator[Text]:
         " between days.",
         len(material.run.sessions),
     )
-    yield UNTESTED
+    if not any(finding.figure == "fig-steps" for finding in material.analysis.findings):
+        yield UNTESTED
     tasks = {cell.cell.task for cell in material.analysis.cells if cell.measured}
     if "train" in tasks:
         yield said(
@@ -77,12 +78,23 @@ def _scope(material: Material) -> Iterator[Text]:
 
 def _sensors(material: Material) -> Iterator[Text]:
     seen = {s.sensor for r in material.records for s in r.telemetry if s.value is not None}
-    if not any("power" in sensor or "energy" in sensor for sensor in seen):
-        yield said("Power was not recorded, so nothing is said about energy.")
-    if not any("temperature" in sensor for sensor in seen):
-        yield said("Temperature was not recorded, so nothing is said about heat.")
-    yield said("No price was recorded, so nothing is said about cost.")
-    yield said("Noise was not recorded.")
+    power = any("power" in sensor or "energy" in sensor for sensor in seen)
+    heat = any("temperature" in sensor for sensor in seen)
+    if power and heat:
+        yield said("Noise and prices were not recorded, so nothing is said about noise or cost.")
+    elif power:
+        yield said(
+            "Temperature, noise and prices were not recorded, so nothing is said about heat, noise or cost."
+        )
+    elif heat:
+        yield said(
+            "Power, noise and prices were not recorded, so nothing is said about energy, noise or cost."
+        )
+    else:
+        yield said(
+            "Power, temperature, noise and prices were not recorded, so nothing is said about energy, heat,"
+            " noise or cost."
+        )
 
 
 def _processors(material: Material) -> Iterator[Text]:

@@ -4,6 +4,7 @@ from study.article.material import Material
 from study.domain.article import Paragraph, SectionOfArticle
 from study.domain.study import Protocol
 from study.domain.text import Name, Num, Text, counted, said
+from study.domain.trial import Cell
 
 
 def section(material: Material) -> SectionOfArticle:
@@ -71,10 +72,7 @@ def _clock() -> tuple[Text, ...]:
             "The window lies between two barriers; at each end the device is synchronised and the monotonic"
             " clock of the host is read, and nothing in between waits for the device."
         ),
-        said(
-            "Its time runs from the first process's start to the last one's end, and a step takes as long as"
-            " it takes the slowest process."
-        ),
+        said("Its time runs from the first process's start to the last one's end."),
         said("A cell's rate is the work of all its trials over the time of all its trials."),
     )
 
@@ -88,11 +86,11 @@ def _doubt(material: Material) -> tuple[Text, ...]:
             level=level,
         ),
         said(
-            "They are pointwise; a verdict rests on the wider interval that holds for all comparisons of its"
-            " family at once."
+            "In tables and charts they are pointwise; a sentence with a verdict gives the wider interval that"
+            " holds for all comparisons of its family at once, with its level."
         ),
         said(
-            "Under {floor} trials no interval is given and nothing is compared.",
+            "Under {floor} trials no interval is given and no verdict: a ratio then stands as a bare number.",
             floor=Num(value=3.0, style="integer"),
         ),
         said(
@@ -125,11 +123,39 @@ def _bases(material: Material) -> tuple[Text, ...]:
 
 
 def _instrument(material: Material) -> tuple[Text, ...]:
-    names = sorted({p.cell.workload for p in material.run.plan.cells if p.cell.task == "check"})
-    return tuple(
+    """What checks the instrument, and the noise that such a check brings along on purpose."""
+    cells = [planned.cell for planned in material.run.plan.cells if planned.cell.task == "check"]
+    sentences = [
         said(
             "The workload {workload} checks the instrument: its true speed-up is known by construction.",
             workload=Name(text=workload, code=True),
         )
-        for workload in names
-    )
+        for workload in sorted({cell.workload for cell in cells})
+    ]
+    for step_ms, serial, jitter in sorted({_sleep(cell) for cell in cells if cell.options.keys() >= SLEEP}):
+        sentences.append(
+            said(
+                "It does nothing but sleep: {step} a step on one device, of which {serial} is serial and the"
+                " rest shared by the devices.",
+                step=Num(value=step_ms / 1000, style="milliseconds"),
+                serial=Num(value=serial, style="percent"),
+            )
+        )
+        if jitter:
+            sentences.append(
+                said(
+                    "It makes noise of its own: each trial's steps are stretched by a random factor, the same"
+                    " for the whole trial, whose logarithm has a standard deviation of {jitter}.",
+                    jitter=Num(value=jitter, style="percent"),
+                )
+            )
+    return tuple(sentences)
+
+
+SLEEP = {"step_ms", "serial_share", "jitter"}
+"""The options of a check that sleeps."""
+
+
+def _sleep(cell: Cell) -> tuple[float, float, float]:
+    step_ms, serial, jitter = (float(cell.options[key]) for key in ("step_ms", "serial_share", "jitter"))
+    return step_ms, serial, jitter

@@ -9,14 +9,16 @@ from study.article.words import (
     ONE_DEVICE,
     STRONG_ONLY,
     WEAK_ONLY,
+    a_second,
     count,
     entry,
     estimate,
     shared_unit,
+    unit_column,
 )
 from study.domain.article import SectionOfArticle, TableBlock
 from study.domain.estimate import Estimate
-from study.domain.figure import Column, Table, TableCell
+from study.domain.figure import Column, Missing, Table, TableCell
 from study.domain.study import Scaling
 from study.domain.summary import Analysis, SeriesPoint, SeriesSummary
 from study.domain.text import Text, said
@@ -50,11 +52,16 @@ class Ratio(NamedTuple):
         return value
 
     def entry(self, point: SeriesPoint, scaling: Scaling) -> TableCell:
+        """The ratio, or the reason why there is none; a loss without an interval says nothing."""
+        held = self.of(point)
+        if held is not None and held.low is None and self.scaling is not None:
+            return Missing(reason=NO_INTERVAL)
         defined = self.scaling in {None, scaling}
         otherwise = ONE_DEVICE if defined else STRONG_ONLY if self.scaling == "strong" else WEAK_ONLY
-        value = estimate(self.of(point), self.column.style)
-        return entry(value, point.unknown.get(self.field, ""), otherwise)
+        return entry(estimate(held, self.column.style), point.unknown.get(self.field, ""), otherwise)
 
+
+NO_INTERVAL = said("Left out: without an interval it cannot be told from zero.")
 
 RATIOS = (
     Ratio("speedup", Column(key="speedup", title=said("Speed-up"), style="times")),
@@ -70,22 +77,31 @@ RATIOS = (
 
 
 def _table(series: tuple[SeriesSummary, ...], analysis: Analysis) -> Table:
-    """All series, one row a device count."""
+    """All series, one row a device count; the base, which is no result, stands beside its results."""
     unit = shared_unit({one.unit for one in series})
-    points = [point for one in series for point in one.points]
-    ratios = tuple(ratio for ratio in RATIOS if any(ratio.of(point) for point in points))
+    rows = [(one, point) for one in series for point in one.points if not _is_base(one, point)]
+    ratios = tuple(ratio for ratio in RATIOS if any(ratio.of(point) for _, point in rows))
     return Table(
         key="t-scaling",
-        caption=said("Every series with its absolute rates, the base, and what was lost on the way."),
+        caption=said(
+            "Every series with its absolute rates, the base, and what was lost on the way; intervals are"
+            " pointwise."
+        ),
         columns=(
             *series_columns(),
             Column(key="devices", title=said("Devices"), style="integer"),
             Column(key="rate_per_s", title=said("Rate"), style="rate", unit=unit),
             Column(key="base_per_s", title=said("Base"), style="rate", unit=unit),
+            unit_column(),
             *(ratio.column for ratio in ratios),
         ),
-        rows=tuple(_row(one, point, analysis, ratios) for one in series for point in one.points),
+        rows=tuple(_row(one, point, analysis, ratios) for one, point in rows),
     )
+
+
+def _is_base(one: SeriesSummary, point: SeriesPoint) -> bool:
+    """Whether a point is the one that all others of its series are compared with."""
+    return point.cell_id == one.series.base and len(one.points) > 1
 
 
 def _row(
@@ -96,5 +112,6 @@ def _row(
         count(point.devices),
         entry(estimate(point.rate, "rate", one.unit), point.unknown.get("rate", "")),
         entry(estimate(one.base_rate, "rate", one.unit, "value"), one.unknown.get("base_rate", "")),
+        a_second(one.unit),
         *(ratio.entry(point, one.series.scaling) for ratio in ratios),
     )

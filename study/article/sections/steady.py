@@ -1,10 +1,10 @@
-"""How steady: the step times as they came; shown to be looked at, since steadiness is not tested."""
+"""How steady: the step times as they came, and what was found about them."""
 
 from study.article.material import Material
 from study.domain.article import Paragraph, SectionOfArticle
 from study.domain.text import Text, said
 
-UNTESTED = said("Whether step times had become steady was looked at and not tested.")
+UNTESTED = said("Whether step times had become steady was not tested.")
 
 KEPT = Paragraph(
     sentences=(said("No step was removed: a stall inside the window counts, and so does a slow start."),)

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from study.article.figures.latency import draw
+from study.article.figures.latency import draw, median_s
 from study.domain.figure import Missing, Points, Whisker
 from study.domain.record import Measured, Numerics, Reading
 
@@ -81,7 +81,10 @@ def test_all_three_quantiles(make):
 
 
 def test_every_trial_s_median_is_a_point(scene, make):
-    """A trial stands at the median of its steps as the slowest rank had them; other attempts do not."""
+    """A trial stands at the median of its steps as the slowest rank had them; other attempts do not.
+
+    This cell is no set of replicas, so its ranks wait for one another.
+    """
     cell = make.cell("gpt", "infer", "single", 1, 1)
     ranks = (
         reading(0, (20, 22, 24), (5, 5, 5), (100, 100, 190)),
@@ -99,3 +102,31 @@ def test_every_trial_s_median_is_a_point(scene, make):
 
     rings = [m for panel in (tokens, requests) for m in panel.marks if isinstance(m, Points) and m.small]
     assert [m.x for m in rings] == [pytest.approx((ms / 1000,)) for ms in (24, 5, 120)]
+
+
+def test_replicas_answer_requests_of_their_own(make, say):
+    """Where each process serves its own batches, a trial's median is over those of all, and that is said."""
+    ranks = [reading(0, (20, 20), (5, 5), (100, 110)), reading(1, (30, 40), (6, 6), (200, 300))]
+
+    def read(of):
+        return of.step_ns
+
+    cells = [make.cell_summary(make.cell("gpt", "infer", s, n, 8), 10.0, latency=make.latency())
+             for s, n in (("single", 1), ("ddp", 2))]  # fmt: skip
+    alone, both = (draw(make.run(c, []), (), make.analysis_of(c, [])) for c in (cells[:1], cells))
+
+    assert median_s(ranks, read, apart=True) == pytest.approx(0.155)
+    assert median_s(ranks, read, apart=False) == pytest.approx(0.25)
+    assert "all processes are pooled" in say(both.caption)
+    assert "all processes are pooled" not in say(alone.caption)
+
+
+def test_a_request_is_a_batch_of_requests(scene, say):
+    """Column, caption and panel say that what is timed is a batch."""
+    figure = draw(scene.run, scene.records, scene.analysis)
+
+    titles = [say(column.title) for column in figure.table.columns]
+    assert "Batches of requests" in titles
+    assert not any(title.startswith("Request") for title in titles)
+    assert "batches of requests" in say(figure.table.caption)
+    assert say(figure.panels[1].title) == "Time to a whole batch of requests"

@@ -1,7 +1,9 @@
 """The figure of speed-up."""
 
+import msgspec
 import pytest
 
+from study.article.figures import efficiency
 from study.article.figures.speedup import draw
 from study.domain.figure import Band, Line, Points, Whisker
 
@@ -78,24 +80,25 @@ def test_every_trial_is_a_point(make, drawn):
     assert points.y == pytest.approx((0.99, 1.0, 1.01, 1.9 * 0.99, 1.9, 1.9 * 1.01))
 
 
-def test_several_series_have_bands(make, drawn):
-    """Where series share a panel, intervals are bands, and the base's own band has no width."""
+def test_intervals_stand_at_device_counts_and_not_between(make, drawn):
+    """However many series share a panel, an interval is a whisker at a count that was measured."""
     figure = drawn(*(make.series("gpt", "train", s, {1: 100.0, 2: 150.0}) for s in ("ddp", "fsdp")))
 
-    bands = [m for m in figure.panels[0].marks if isinstance(m, Band)]
-    assert len(bands) == 2
-    assert bands[0].low == pytest.approx((1.0, 1.47))
-    assert bands[0].high == pytest.approx((1.0, 1.53))
+    marks = figure.panels[0].marks
+    ends = [(m.at, m.estimate.low, m.estimate.high) for m in marks if isinstance(m, Whisker) and m.at > 1]
+    assert ends == [(2.0, pytest.approx(1.47), pytest.approx(1.53))] * 2
+    assert not [m for m in marks if isinstance(m, Band)]
 
 
-def test_no_interval_no_band(make, drawn):
-    """An estimate whose interval was refused gets no band."""
-    refused = make.bare(1.5)
-    figure = drawn(
-        *(make.series("gpt", "train", s, {1: 100.0, 2: 150.0}, speedup=refused) for s in ("ddp", "fsdp"))
-    )
+def test_a_caption_names_what_is_drawn(make, drawn, say):
+    """Whiskers are named where there are some, and estimates without one only where there are such."""
+    refused = drawn(make.series("gpt", "train", "ddp", {1: 100.0, 2: 150.0}, speedup=make.bare(1.5)))
+    whole = drawn(make.series("gpt", "train", "ddp", {1: 100.0, 2: 150.0}))
 
-    assert not [m for m in figure.panels[0].marks if isinstance(m, Band)]
+    assert "Whiskers are" not in say(refused.caption)
+    assert "no whiskers" in say(refused.caption)
+    assert "Whiskers are" in say(whole.caption)
+    assert "no whiskers" not in say(whole.caption)
 
 
 def test_regimes_are_not_joined(make, drawn):
@@ -119,7 +122,27 @@ def test_eight_series_become_small_multiples(make, drawn):
     assert len(figure.panels) == 2
     for panel in figure.panels:
         assert len({line.token for line in lines(panel, dashed=False)}) == 4
-        assert len({m.marker for m in panel.marks if isinstance(m, Points) and not m.small}) == 4
+        assert len({m.marker for m in panel.marks if isinstance(m, Whisker)}) == 4
+
+
+def test_no_look_means_two_series(make, drawn):
+    """Over all panels a colour with its marker is one series, in this figure and in that of efficiency."""
+    series = [
+        make.series(w, "train", s, {1: 100.0, 2: 150.0}, scaling=scaling)
+        for scaling in ("strong", "weak")
+        for w in ("gpt", "resnet")
+        for s in ("ddp", "fsdp")
+    ]
+
+    speedup = drawn(*series)
+    other = efficiency.draw(make.run([], []), (), make.analysis(series=tuple(series)))
+
+    found = [
+        {(m.token, m.marker) for panel in figure.panels for m in panel.marks if isinstance(m, Whisker)}
+        for figure in (speedup, other)
+    ]
+    assert len(found[0]) == 8
+    assert found[0] == found[1]
 
 
 def test_subtitle_names_the_base_and_its_rate(make, drawn, say):
@@ -135,6 +158,42 @@ def test_oversubscribed_points_are_hollow(make, drawn, say):
 
     assert all(m.hollow for m in figure.panels[0].marks if isinstance(m, Whisker))
     assert "hollow marks" in say(figure.caption)
+
+
+@pytest.fixture
+def crowded(make):
+    """A series on a machine with two cores: at four devices more threads ran than cores."""
+    one = make.series("gpt", "train", "ddp", {1: 100.0, 2: 150.0, 4: 140.0})
+    points = tuple(msgspec.structs.replace(p, oversubscribed=p.devices == 4) for p in one.points)
+    return msgspec.structs.replace(one, points=points)
+
+
+def test_no_line_leads_to_an_oversubscribed_point(crowded, drawn):
+    """A stretch of a line ends where threads begin to share cores."""
+    figure = drawn(crowded)
+
+    assert [line.x for line in lines(figure.panels[0], dashed=False)] == [(1.0, 2.0), (4.0,)]
+
+
+def test_the_label_is_of_the_last_count_with_cores_enough(crowded, drawn, say):
+    """The number at the end of a line, and the first of the spoken text, are not an oversubscribed one's."""
+    figure = drawn(crowded)
+
+    labels = [line.end_label for line in lines(figure.panels[0], dashed=False)]
+    assert [say(label) if label else "" for label in labels] == ["1.5 ddp", ""]
+    assert "gpt tiny (training) 1.5 on 2" in say(figure.alt)
+
+
+def test_the_spoken_text_begins_with_the_title_s_finding(make, drawn, say):
+    """Who hears the chart first hears the number that is its title."""
+    series = [make.series(w, "train", "ddp", {1: 100.0, 2: 100.0 * r}) for w, r in (("a", 1.2), ("b", 1.9))]
+    cells = [make.cell_summary(make.cell(w, "train", "ddp", 2), 1.0) for w in ("a", "b")]
+    finding = make.finding("b", figure="fig-speedup", trials=(f"1-{cells[1].cell_id}",))
+    desk = make.analysis_of(cells, series, findings=(finding,))
+
+    alt = say(draw(make.run([], []), (), desk).alt)
+
+    assert alt.index("b tiny (training) 1.9 on 2") < alt.index("a tiny (training) 1.2 on 2")
 
 
 def test_missing_base_leaves_the_figure_out(make, scene, words_in):

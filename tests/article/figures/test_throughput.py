@@ -4,6 +4,7 @@ import pytest
 
 from study.article.figures.throughput import draw
 from study.domain.figure import Bar, Points, Whisker
+from study.domain.verdict import Verdict
 
 
 def test_units_have_panels_of_their_own(scene):
@@ -38,6 +39,36 @@ def test_all_cells_where_none_is_on_one_device(make):
     figure = draw(make.run(cells, []), (), make.analysis_of(cells, []))
 
     assert len(figure.panels[0].y.categories) == 2
+
+
+def test_the_title_is_an_absolute_claim(make, scene, say):
+    """A chart of absolute rates is not titled by a comparison; a headline on few devices comes first."""
+    two, one = (
+        (f"1-{make.cell_id(make.cell('gpt', 'train', s, n))}",) for s, n in (("ddp", 2), ("single", 1))
+    )
+    verdict = Verdict(
+        kind="clear",
+        direction="faster",
+        ratio=make.estimate(1.5),
+        margin=0.02,
+        p=0.01,
+        p_adjusted=0.01,
+        family="f",
+        family_size=1,
+        repeats_needed=None,
+        unknown={"repeats_needed": "It is settled."},
+    )
+    shared = {"figure": "fig-throughput", "section": "one_device"}
+    findings = (
+        make.finding("ratio", weight=9.0, verdict=verdict, **shared),
+        make.finding("on-two", trials=two, **shared),
+        make.finding("quiet", weight=8.0, headline=False, **shared),
+        make.finding("zz-on-one", trials=one, **shared),
+    )
+
+    figure = draw(scene.run, scene.records, scene.with_analysis(findings=findings).analysis)
+
+    assert say(figure.title) == "zz-on-one in short"
 
 
 def test_known_truths_stand_aside(make, scene):

@@ -26,6 +26,7 @@ def test_truth_is_contained_or_not(scene, make, say, measured, verdict):
     (row,) = truth(scene.with_analysis(series=(series,)))
 
     assert [say(entry) for entry in row[-3:]] == [f"{measured:.3g}", "2", verdict]
+    assert (row[-3].neutral, row[-2].like) == (2.0, row[-3])
 
 
 def test_truth_without_an_interval(scene, make):

@@ -8,21 +8,15 @@ from study.domain.article import Commands, Downloads, TableBlock
 
 
 @pytest.mark.parametrize(
-    ("name", "argv", "command"),
-    [
-        ("example", ("study", "run", "somewhere/example.toml"), "study run example.toml"),
-        ("workstation", ("study", "run", "workstation", "--yes"), "study run workstation"),
-        ("quick", ("study", "run"), "study run quick"),
-    ],
+    ("source", "command"), [("file", "study run example.toml"), ("preset", "study run example")]
 )
-def test_the_command_repeats_the_study(scene, name, argv, command):
-    """A preset is repeated by its name, a file by the file that the article shows."""
-    session = msgspec.structs.replace(scene.run.sessions[0], argv=argv)
-    study = msgspec.structs.replace(scene.run.study, name=name)
+def test_the_command_repeats_the_study(scene, source, command):
+    """A preset is repeated by its name, a file by the file that the article shows, however it was typed."""
+    session = msgspec.structs.replace(scene.run.sessions[0], argv=("study", "run", "--json", "example"))
 
-    run = scene.with_run(sessions=(session,), study=study).run
+    run = scene.with_run(sessions=(session,), source=source).run
 
-    assert commands(run) == (command, f"study render runs/{name}/{run.id}")
+    assert commands(run) == (command, f"study render runs/example/{run.id}")
 
 
 def test_downloads_commands_and_seed(scene, words_in):

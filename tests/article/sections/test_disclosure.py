@@ -3,6 +3,7 @@
 import msgspec
 
 from study.article.sections.disclosure import section
+from study.article.words import results_digest
 from study.domain.article import AuthorText
 
 
@@ -23,14 +24,16 @@ def test_silence_is_said(scene, words_in):
 
 
 def test_citation(scene, words_in):
-    """The citation names authors, title, date, run, digest and version; without authors it still cites."""
+    """The citation names authors, title, date, run, results and version; without authors it still cites."""
     study = msgspec.structs.replace(scene.run.study, authors=[])
 
     cited = words_in(section(scene.material(), "2026-11-29"))
     nameless = words_in(section(scene.with_run(study=study).material(), "2026-11-29"))
 
+    results = results_digest(scene.records)[:12]
     whole = (
-        "What extra processes buy, 2026-11-29, run 20261128T100000Z-Example-CPU, digest 7f3a9c1, study 0.1.0."
+        "What extra processes buy, 2026-11-29, run 20261128T100000Z-Example-CPU,"
+        f" results {results}, measured by study 0.1.0."
     )
     assert f"Cite as: A. Author: {whole}" in cited
     assert f"Cite as: {whole}" in nameless

@@ -45,3 +45,12 @@ def test_every_outcome_has_a_word(scene, say, outcome, word):
     (row,) = section(scene.with_analysis(trials=(lost,)).material()).blocks[1].table.rows
 
     assert say(row[3]) == word
+
+
+def test_what_failed_is_summed_up_once(scene, make):
+    """Where the desk sums the failures up, the section does not do so again."""
+    summary = make.finding("failures", section="limits", table="t-failures")
+
+    found = section(scene.with_analysis(findings=(summary,)).material())
+
+    assert [block.finding for block in found.blocks[:-1]] == ["failures"]

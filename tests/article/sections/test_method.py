@@ -1,6 +1,7 @@
 """The section on how it was tested."""
 
 import msgspec
+import pytest
 
 from study.article.sections.method import section
 from study.domain.study import Protocol
@@ -28,7 +29,7 @@ def test_what_has_to_be_said(scene, say):
         "from the seed 1234",
         "monotonic clock",
         "two barriers",
-        "the slowest process",
+        "a ratio then stands as a bare number",
         "95% confidence intervals",
         "Student's t",
         "Welch's form",
@@ -75,3 +76,21 @@ def test_no_base_without_series(scene, say):
 def test_the_check_of_the_instrument_is_introduced(scene, say):
     """A workload whose truth is known is introduced by name."""
     assert "The workload sleep checks the instrument" in words(scene, say)
+
+
+@pytest.mark.parametrize(("jitter", "said"), [(0.01, True), (0.0, False)])
+def test_a_check_s_own_noise_is_disclosed(scene, say, jitter, said):
+    """Step, serial share and the noise that the check makes itself come from its cells' options."""
+    options = {"step_ms": 20.0, "serial_share": 0.1, "jitter": jitter}
+    cells = tuple(
+        msgspec.structs.replace(p, cell=msgspec.structs.replace(p.cell, options=options))
+        if p.cell.task == "check"
+        else p
+        for p in scene.run.plan.cells
+    )
+
+    text = words(scene.with_run(plan=msgspec.structs.replace(scene.run.plan, cells=cells)), say)
+
+    assert "0.02 a step on one device, of which 10% is serial" in text
+    assert ("noise of its own" in text) is said
+    assert ("a standard deviation of 1%" in text) is said

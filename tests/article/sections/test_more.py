@@ -24,9 +24,9 @@ def weak(make):
 
 def test_strong_series(scene, weak, say):
     """A strong series shows rate, base, speed-up, efficiency and serial fraction, and no overhead."""
-    two = rows(scene.with_analysis(series=(*scene.analysis.series, weak)), say)[1]
+    two = rows(scene.with_analysis(series=(*scene.analysis.series, weak)), say)[0]
 
-    assert (two["rate_per_s"], two["base_per_s"]) == ("1.8e+03", "1e+03")
+    assert (two["rate_per_s"], two["base_per_s"], two["unit"]) == ("1.8e+03", "1e+03", "tokens/s")
     assert (two["speedup"], two["efficiency_share"], two["serial_share"]) == ("1.8", "0.9", "0.1")
     assert two["overhead_share"] == "Defined for weak scaling only."
 
@@ -39,9 +39,31 @@ def test_weak_series(scene, weak, say):
     assert two["serial_share"] == "Defined for strong scaling only."
 
 
-def test_one_device_has_no_serial_fraction(scene, say):
-    """What is not defined at one device is said to be that."""
-    assert rows(scene, say)[0]["serial_share"] == "Not defined at one device."
+def test_the_base_is_no_result(scene, say):
+    """The base stands beside the results that are compared with it and has no row of its own."""
+    assert [row["devices"] for row in rows(scene, say)] == ["2", "4"]
+
+
+def test_one_device_has_no_serial_fraction(scene, make, say):
+    """What is not defined at one device is said to be that, in a series without a base."""
+    baseless = make.series("gpt", "infer", "ddp", {1: 100.0, 2: 150.0}, base=False)
+
+    found = rows(scene.with_analysis(series=(*scene.analysis.series, baseless)), say)
+
+    assert [row["serial_share"] for row in found if row["devices"] == "1"] == ["Not defined at one device."]
+
+
+@pytest.mark.parametrize(("scaling", "field"), [("strong", "karp_flatt"), ("weak", "overhead")])
+def test_a_loss_without_an_interval_is_left_out(scene, make, say, scaling, field):
+    """A bare serial fraction or overhead could be zero, so it is no number; a bare ratio stands."""
+    bare = {"speedup": make.bare(1.5), "karp_flatt": None, field: make.bare(0.1)}
+    series = make.series("gpt", "train", "ddp", {1: 100.0, 2: 150.0}, scaling=scaling, **bare)
+
+    (row,) = rows(scene.with_analysis(series=(series,)), say)
+
+    key = {"karp_flatt": "serial_share", "overhead": "overhead_share"}[field]
+    assert row[key] == "Left out: without an interval it cannot be told from zero."
+    assert row["speedup"] == "1.5"
 
 
 def test_columns_without_a_value_do_not_stand(scene, weak, say):
