@@ -51,19 +51,27 @@ def disturbances(parts: Parts, *cell_ids: str, cores: bool = True) -> tuple[Text
     found = []
     if cores and any(parts.cell(cell_id).oversubscribed for cell_id in cell_ids):
         found.append(said(FRAMES["oversubscribed"]))
-    shares = [trial.foreign_cpu_share for trial in parts.measured_of(*cell_ids)]
+    shares = [_foreign_share(parts.measured_of(cell_id)) for cell_id in cell_ids]
     known = [share for share in shares if share is not None]
     if len(known) < len(shares):
         found.append(said(FRAMES["foreign_unknown"]))
-    elif known and math.fsum(known) / len(known) > FOREIGN_SHARE:
-        share = Num(value=math.fsum(known) / len(known), style="percent")
-        found.append(said(FRAMES["foreign"], share=share))
+    elif known and max(known) > FOREIGN_SHARE:  # the worst cell: a quiet one beside it makes no clean ratio
+        found.append(said(FRAMES["foreign"], share=Num(value=max(known), style="percent")))
     if any(parts.cell(cell_id).measured < parts.cell(cell_id).planned for cell_id in cell_ids):
         found.append(said(FRAMES["unfinished" if parts.run.status != "complete" else "lost"]))
     # What a check found out about the instrument is no doubt about the check.
     if any(parts.cell(cell_id).cell.task != "check" for cell_id in cell_ids) and instrument_missed(parts):
         found.append(said(FRAMES["instrument"]))
     return tuple(found)
+
+
+def _foreign_share(trials: Sequence[TrialSummary]) -> float | None:
+    """The mean share of the processor time in other hands over a cell's trials, if all of them know it."""
+    shares = [trial.foreign_cpu_share for trial in trials]
+    known = [share for share in shares if share is not None]
+    if len(known) < len(shares):
+        return None
+    return math.fsum(known) / len(known) if known else 0.0
 
 
 def of_drift(parts: Parts) -> tuple[Text, ...]:
@@ -107,7 +115,8 @@ def of_scaling(series: SeriesSummary, point: SeriesPoint) -> tuple[Text, ...]:
     found = []
     if is_superlinear(point):
         found.append(said(FRAMES["superlinear"]))
-    if _linearity(point) == "not_distinguishable":
+    settled = point.verdict is not None and point.verdict.kind in {"clear", "small"}
+    if settled and _linearity(point) == "not_distinguishable":
         found.append(said(FRAMES["linear"]))
     if point.speedup is not None and series.series.base == series.series.own_base:
         found.append(said(FRAMES["same_code"]))

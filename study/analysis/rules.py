@@ -222,7 +222,7 @@ def tails_and_stalls(desk: Desk) -> Checked:
             continue
         excess = cell.step_mean_s / cell.step_median_s - 1
         if excess > 0.01:
-            stalls.append((excess, cell.cell_id))
+            stalls.append((excess, cell.label))
         tail = cell.latency
         if tail is not None and tail.request_p99_s is None and "request_p99_s" not in tail.unknown:
             wrong.append(f"{cell.cell_id}: the p99 is missing without a reason.")

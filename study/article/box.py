@@ -13,6 +13,9 @@ MOST = 6
 LEADING = ("train", "infer")
 """The tasks whose first findings open the box, in this order."""
 
+FALLBACK = ("checks", "one_device")
+"""Sections whose findings fill a box that would otherwise be empty."""
+
 DOTS = {"strong": 3, "moderate": 2, "weak": 1, "not_shown": 0, "none": 0}
 """The evidence marks that the press prints; an unsettled claim comes after every settled one."""
 
@@ -34,7 +37,11 @@ def headlines(analysis: Analysis) -> tuple[Finding, ...]:
         if finding.headline and place not in taken:
             taken.add(place)
             eligible.append(finding)
-    first = [next((f for f in eligible if subject(f, analysis)[1] == task), None) for task in LEADING]
+    if not eligible:
+        # A study of the instrument alone, or with too few trials to compare, opens with what it found.
+        return tuple(f for f in sorted(analysis.findings, key=importance) if f.section in FALLBACK)[:MOST]
+    scaling = [finding for finding in eligible if finding.section == "more_devices"]
+    first = [next((f for f in scaling if subject(f, analysis)[1] == task), None) for task in LEADING]
     lead = [finding for finding in first if finding is not None]
     return (*lead, *(finding for finding in eligible if finding not in lead))[:MOST]
 
@@ -44,7 +51,8 @@ def all_findings(analysis: Analysis) -> tuple[Finding, ...]:
     box = headlines(analysis)
     keys = {finding.key for finding in box}
     rest = (finding for finding in analysis.findings if finding.key not in keys)
-    return (*box, *(msgspec.structs.replace(finding, headline=False) for finding in rest))
+    marked = tuple(msgspec.structs.replace(finding, headline=True) for finding in box)
+    return (*marked, *(msgspec.structs.replace(finding, headline=False) for finding in rest))
 
 
 def subject(finding: Finding, analysis: Analysis) -> tuple[str, ...]:

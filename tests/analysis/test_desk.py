@@ -114,4 +114,4 @@ def test_stalls_pull_the_mean_above_the_median():
     assert cell.step_mean_s > 1.05 * cell.step_median_s
     rule = next(r for r in analysis.rules if r.id == "HB8")
     assert (rule.passed, rule.effect) == (False, "warn")
-    assert cell.cell_id in rule.detail
+    assert cell.label in rule.detail

@@ -32,8 +32,8 @@ FRAMES = {
     "caveats": caveats.FRAMES,
     "evidence": evidence.FRAMES,
 }
-TABLES = {"t-scaling", "t-throughput", "t-latency", "t-failures", "t-truth", ""}
-FIGURES = {"fig-speedup", "fig-efficiency", "fig-throughput", "fig-steps", "fig-latency", ""}
+TABLES = {"t-fig-drift", "t-scaling", "t-throughput", "t-latency", "t-failures", "t-truth", ""}
+FIGURES = {"fig-drift", "fig-speedup", "fig-efficiency", "fig-throughput", "fig-steps", "fig-latency", ""}
 
 
 def changed(truth, rate=None, cv=None, **changes):

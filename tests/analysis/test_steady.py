@@ -260,14 +260,15 @@ def test_the_first_step_of_twenty_times_the_usual_is_left_out():
 
 @pytest.mark.parametrize("slow", [1, 2, 3])
 def test_a_few_slow_steps_at_the_beginning_are_left_out(slow):
-    """Half as slow again is no stall, and three steps are no level; yet they would bias the mean."""
+    """Half as slow again is no stall and no level, yet a bias: they go, alone or in a segment of five."""
     for seed in range(20):
         logs = noise(seed, spread=0.005)
         logs[:slow] += math.log(1.5)
 
         found = assess(steps_ns(logs))
 
-        assert (found.verdict, found.start, found.stalls) == ("steady", slow, ())
+        assert (found.verdict, found.stalls) == ("steady", ())
+        assert found.start in (slow, 5)
 
 
 def test_the_window_begins_after_one_off_stalls():

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from study.article.box import headlines, importance, subject
+from study.article.box import MOST, all_findings, headlines, importance, subject
 
 
 def test_order_is_size_times_evidence(make):
@@ -123,3 +123,20 @@ def test_base_alone_belongs_to_no_scaling(make, scene):
     finding = make.finding("base", trials=(f"1-{make.cell_id(make.cell('gpt', 'train', 'single', 1))}",))
 
     assert subject(finding, scene.analysis)[:3] == ("gpt tiny", "train", "")
+
+
+def test_a_box_that_would_be_empty_holds_what_was_found_otherwise(scene, make):
+    """A study of the instrument alone, or with too few trials to compare, opens with what it has."""
+    analysis = msgspec.structs.replace(
+        scene.analysis,
+        findings=tuple(
+            msgspec.structs.replace(finding, headline=False, section="checks")
+            for finding in scene.analysis.findings
+        ),
+    )
+
+    found = headlines(analysis)
+
+    assert found
+    assert len(found) <= MOST
+    assert [f.headline for f in all_findings(analysis)][: len(found)] == [True] * len(found)

@@ -67,7 +67,8 @@ def find(parts: Parts) -> list[Finding]:
             note=evidence.trials(n),
             estimate=estimate,
             style="percent",
-            table="",
+            table="t-fig-drift",
+            figure="fig-drift",
             weight=abs(math.log1p(estimate.value)) if estimate is not None else 0.0,
             trials=drift.trials or measured,
             caveats=(

@@ -1,5 +1,6 @@
 """More devices: what was found when devices were added, with figures and the table of all series."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from study.article.labels import series_columns, series_entries
@@ -27,7 +28,11 @@ from study.domain.text import Text, said
 def section(material: Material) -> SectionOfArticle | Text:
     """Left out when no series has a measured cell on more than one device."""
     series = shown_series(material.analysis)
-    if not any(point.devices > 1 and point.rate for one in series for point in one.points):
+    if not _on_more_devices(series):
+        if _on_more_devices(material.analysis.series):
+            return said(
+                "There is no section on more devices: only the check of the instrument ran on more than one."
+            )
         return said("There is no section on more devices: no cell on more than one device was measured.")
     return SectionOfArticle(
         key="more",
@@ -38,6 +43,10 @@ def section(material: Material) -> SectionOfArticle | Text:
             TableBlock(table=_table(series, material.analysis)),
         ),
     )
+
+
+def _on_more_devices(series: Sequence[SeriesSummary]) -> bool:
+    return any(point.devices > 1 and point.rate for one in series for point in one.points)
 
 
 class Ratio(NamedTuple):
