@@ -463,13 +463,17 @@ def test_every_verdict_says_what_it_saw():
 
 
 def test_a_cell_has_the_verdict_of_its_trials_if_they_agree():
-    """One that differs makes it inconsistent; none at all is a mistake."""
+    """One shown to differ makes it inconsistent; one that shows nothing leaves it open; none is a mistake."""
     steady = assess([10**8] * 100)
     short = assess([10**8] * 10)
 
     assert agree([steady]) == "steady"
     assert agree([short, short]) == "not_shown"
-    assert agree([steady, short, steady]) == "inconsistent"
+    assert agree([steady, short, steady]) == "not_shown"
+    drifting = msgspec.structs.replace(steady, verdict="drifting")
+    assert agree([drifting, short]) == "drifting"
+    assert agree([steady, drifting]) == "inconsistent"
+    assert agree([steady, short, drifting]) == "inconsistent"
     with pytest.raises(ValueError, match="without trials"):
         agree([])
 

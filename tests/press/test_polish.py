@@ -13,8 +13,8 @@ N = "\u00a0"
 LONE_LETTER = re.compile(r"(?<![^\s(„])[aiouwzAIOUWZ] ")
 SLOT = re.compile(r"{\w+}")
 
-SAME = {"Model", "Python", "PyTorch", "CUDA", "cuDNN", "NCCL"}
-"""Words that are the same in both languages; sentences of slots and signs are the same as well."""
+SAME = {"Model", "Python", "PyTorch", "CUDA", "cuDNN", "NCCL", "{unit}/s"}
+"""Words and signs of units that are the same in both languages."""
 
 NOT_OUR_TERMS = "trening|inferenc|batch|speed-?up|throughput"
 """Words for which the field's Polish has better ones: uczenie, wnioskowanie, partia, przyspieszenie."""
@@ -97,9 +97,40 @@ def test_a_count_takes_its_form(n: int, polish: str) -> None:
 
 def test_a_claim_reads_as_a_polish_sentence() -> None:
     """The name of a model does not decline, digits and the interval are Polish."""
+    frame = (
+        "{opening} of {workload} on {devices} devices is {speedup} times that of one device ({base}), with "
+        "the global batch held at {batch} (strong scaling, {strategy})."
+    )
+
+    assert say(Text(frame=frame, slots=claimed()), "pl") == (
+        "Przepustowość uczenia gpt tiny: przyspieszenie na 2 urządzeniach wynosi 1,62 (95% PU 1,55–1,70) "
+        f"względem jednego urządzenia (25{N}612{N}tokenów/s) przy stałej globalnej wielkości partii 8 "
+        "(skalowanie silne, ddp)."
+    )
+
+
+def test_what_is_measured_is_named_inside_a_sentence_too() -> None:
+    """What opens one sentence stands in the middle of another, without a capital."""
+    frame = (
+        "Whether {throughput} of {workload} on {devices} devices differs from that of one device ({base}) "
+        "is not settled, with the batch per device held at {batch} (weak scaling, {strategy}): the ratio "
+        "is {speedup}."
+    )
+
+    assert say(Text(frame=frame, slots=claimed()), "pl") == (
+        "Pozostaje nierozstrzygnięte, czy przepustowość uczenia gpt tiny na 2 urządzeniach różni się od "
+        f"przepustowości na jednym (25{N}612{N}tokenów/s) przy stałej wielkości partii 8 na urządzenie "
+        "(skalowanie słabe, ddp); stosunek wynosi 1,62 (95% PU 1,55–1,70)."
+    )
+
+
+def claimed() -> dict[str, Slot]:
+    """The slots of a claim about a speed-up in training."""
     held = Estimate(value=1.6234, low=1.5512, high=1.7012, n=5, unit="", method="t_log")
     base = Estimate(value=25_612.0, low=None, high=None, n=5, unit="tokens/s", method="exact")
-    slots: dict[str, Slot] = {
+    return {
+        "opening": Term(text="Training throughput"),
+        "throughput": Term(text="training throughput"),
         "workload": name("gpt tiny"),
         "devices": Num(value=2, style="integer"),
         "speedup": Est(estimate=held, style="ratio"),
@@ -107,15 +138,21 @@ def test_a_claim_reads_as_a_polish_sentence() -> None:
         "batch": Num(value=8, style="integer"),
         "strategy": Name(text="ddp", code=True),
     }
-    frame = (
-        "Training throughput of {workload} on {devices} devices is {speedup} times that of one device "
-        "({base}), with the global batch held at {batch} (strong scaling, {strategy})."
-    )
 
-    assert say(Text(frame=frame, slots=slots), "pl") == (
-        "gpt tiny, uczenie: przyspieszenie na 2 urządzeniach wynosi 1,62 (95% PU 1,55–1,70) względem jednego "
-        f"urządzenia (25{N}612{N}tokenów/s) przy stałej globalnej wielkości partii 8 (skalowanie silne, ddp)."
-    )
+
+@pytest.mark.parametrize(
+    ("n", "polish"),
+    [
+        (1, f"Z{N}55 zaplanowanych prób 1 nie dała przepustowości."),
+        (3, f"Z{N}55 zaplanowanych prób 3 nie dały przepustowości."),
+        (12, f"Z{N}55 zaplanowanych prób 12 nie dało przepustowości."),
+    ],
+)
+def test_a_verb_agrees_with_its_count(n: int, polish: str) -> None:
+    """English has one sentence for every count where Polish has three, because its verb has three forms."""
+    frame = "Of {planned} planned trials, {n} gave no rate."
+
+    assert say(counted(frame, frame, n, planned=Num(value=55, style="integer")), "pl") == polish
 
 
 def test_a_unit_of_work_stands_in_the_genitive() -> None:
@@ -124,6 +161,7 @@ def test_a_unit_of_work_stands_in_the_genitive() -> None:
 
     assert say(rate, "pl") == f"24,6{N}obrazów/s"
     assert say(said("Rates counted in {unit}", unit=Term(text="images")), "pl") == "Liczba obrazów na sekundę"
+    assert say(said("{unit}/s", unit=Term(text="tokens")), "pl") == "tokenów/s"
 
 
 def test_a_row_does_not_break_after_its_conjunction() -> None:
