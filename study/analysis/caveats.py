@@ -13,6 +13,10 @@ from study.domain.text import Est, Num, Text, counted, said
 from study.domain.verdict import Verdict
 
 FRAMES = {
+    "unsteady": (
+        "In some of these trials the step times were shown not to be steady; the rates are those of the"
+        " window."
+    ),
     "oversubscribed": "More threads than processor cores were in use.",
     "foreign": "Other programs took {share} of the machine's processor time during these trials.",
     "foreign_unknown": "How much processor time other programs took was not recorded.",
@@ -39,6 +43,9 @@ FRAMES = {
     ),
 }
 
+UNSTEADY = ("drifting", "no_steady_state", "inconsistent")
+"""What was shown of a cell's trials; where nothing could be shown, nothing is held against them."""
+
 FOREIGN_SHARE = 0.10
 """Above this mean share of the processor time in other hands a claim counts as disturbed."""
 SPREAD = 0.005
@@ -59,6 +66,8 @@ def disturbances(parts: Parts, *cell_ids: str, cores: bool = True) -> tuple[Text
         found.append(said(FRAMES["foreign"], share=Num(value=max(known), style="percent")))
     if any(parts.cell(cell_id).measured < parts.cell(cell_id).planned for cell_id in cell_ids):
         found.append(said(FRAMES["unfinished" if parts.run.status != "complete" else "lost"]))
+    if any(parts.cell(cell_id).steadiness in UNSTEADY for cell_id in cell_ids):
+        found.append(said(FRAMES["unsteady"]))
     # What a check found out about the instrument is no doubt about the check.
     if any(parts.cell(cell_id).cell.task != "check" for cell_id in cell_ids) and instrument_missed(parts):
         found.append(said(FRAMES["instrument"]))

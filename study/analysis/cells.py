@@ -8,6 +8,7 @@ from statistics import median
 from study.analysis import intervals, reasons
 from study.analysis.intervals import Repeats
 from study.analysis.labels import cell_labels
+from study.analysis.steady import agree
 from study.analysis.tails import latency
 from study.analysis.trials import awaited
 from study.domain.record import Measured, Reading, Record
@@ -90,6 +91,9 @@ def _cell(
     parameters = next((r.parameters for several in readings for r in several if r.parameters), None)
     if parameters is None:
         unknown["parameters"] = reasons.NO_PARAMETERS if readings else reasons.NOT_MEASURED
+    settled = [trial.steadiness for trial in trials if trial.steadiness is not None]
+    if not settled:
+        unknown["steadiness"] = reasons.NOT_MEASURED
     return CellSummary(
         cell_id=planned.id,
         cell=planned.cell,
@@ -106,5 +110,6 @@ def _cell(
         planned=planned_trials,
         trials=measured.trials,
         parameters=parameters,
+        steadiness=agree(settled) if settled else None,
         unknown=unknown,
     )

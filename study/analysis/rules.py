@@ -518,6 +518,25 @@ def numerics_are_the_same(desk: Desk) -> Checked:
     )
 
 
+def steadiness_is_tested(desk: Desk) -> Checked:
+    """BA1: every measured trial has a verdict on its steadiness."""
+    missing = [t.trial for t in desk.parts.trials if t.rate is not None and t.steadiness is None]
+    return Checked(
+        wrong=tuple(f"{trial}: nothing is known of its steadiness." for trial in missing),
+        right="Every measured trial was tested for a steady state; a trial without one keeps that verdict.",
+    )
+
+
+def trials_agree_on_steadiness(desk: Desk) -> Checked:
+    """BA2: the trials of a cell agree; cells of which some trials settled and some did not are named."""
+    apart = [cell.label for cell in desk.parts.cells if cell.steadiness == "inconsistent"]
+    return Checked(
+        wrong=tuple(f"{label}: some trials were shown to be steady and some not to be." for label in apart),
+        right="In no cell were some trials shown to be steady and others shown not to be.",
+        effect="warn",
+    )
+
+
 RULES: dict[str, Callable[[Desk], Checked]] = {
     "HB1": base_is_named,
     "HB2": absences_have_reasons,
@@ -527,6 +546,8 @@ RULES: dict[str, Callable[[Desk], Checked]] = {
     "HB7": differences_are_tested,
     "HB8": tails_and_stalls,
     "HB10": time_is_reduced_as_said,
+    "BA1": steadiness_is_tested,
+    "BA2": trials_agree_on_steadiness,
     "ML1": every_trial_counts,
     "ML3": throughput_is_not_time_to_train,
     "ML5": percentiles_have_requests,

@@ -11,6 +11,7 @@ from statistics import median
 from typing import Literal
 
 from study.analysis import reasons
+from study.analysis.steady import assess
 from study.domain.record import (
     Failed,
     Interrupted,
@@ -169,6 +170,10 @@ def _summary(record: Record, fault: str) -> TrialSummary:
             "foreign_cpu_share", "It was not recorded."
         )
     kind, sentence = _outcome(record)
+    steps = slowest([reading.step_ns for reading in shown])
+    warmup = slowest([reading.warmup_step_ns for reading in shown])
+    if not usable:
+        unknown["steadiness"] = reasons.NO_RATE
     return TrialSummary(
         trial=record.trial,
         cell_id=record.cell_id,
@@ -180,11 +185,13 @@ def _summary(record: Record, fault: str) -> TrialSummary:
         rate=work / wall if work is not None and wall else None,
         wall_s=wall,
         work=work,
-        step_ns=slowest([reading.step_ns for reading in shown]),
-        warmup_step_ns=slowest([reading.warmup_step_ns for reading in shown]),
+        step_ns=steps,
+        warmup_step_ns=warmup,
         imbalance=skew,
         foreign_cpu_share=foreign,
         fault=fault or sentence,
+        # over warm-up and window in one: a level that begins in the warm-up shows that the window began on it
+        steadiness=assess((*warmup, *steps)) if usable else None,
         unknown=unknown,
     )
 

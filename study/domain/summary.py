@@ -5,6 +5,7 @@ from typing import Literal
 from study.domain.estimate import Estimate
 from study.domain.fact import Fact
 from study.domain.finding import Finding
+from study.domain.steadiness import CellSteadiness, Steadiness
 from study.domain.trial import Cell, Series
 from study.domain.verdict import Verdict
 
@@ -32,6 +33,7 @@ class TrialSummary(Fact, frozen=True, kw_only=True):
     imbalance: float | None
     foreign_cpu_share: float | None
     fault: str
+    steadiness: Steadiness | None = None
     unknown: dict[str, str] = {}
 
 
@@ -75,6 +77,7 @@ class CellSummary(Fact, frozen=True, kw_only=True):
     planned: int
     trials: tuple[str, ...]
     parameters: int | None
+    steadiness: CellSteadiness | None = None
     unknown: dict[str, str] = {}
 
 

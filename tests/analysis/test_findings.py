@@ -32,7 +32,7 @@ FRAMES = {
     "caveats": caveats.FRAMES,
     "evidence": evidence.FRAMES,
 }
-TABLES = {"t-fig-drift", "t-scaling", "t-throughput", "t-latency", "t-failures", "t-truth", ""}
+TABLES = {"t-steady", "t-fig-drift", "t-scaling", "t-throughput", "t-latency", "t-failures", "t-truth", ""}
 FIGURES = {"fig-drift", "fig-speedup", "fig-efficiency", "fig-throughput", "fig-steps", "fig-latency", ""}
 
 
@@ -61,6 +61,31 @@ def all_series(speedup, cv, **run):
     for one, two in ((0, 2), (3, 4), (5, 6), (7, 8), (9, 10)):
         chosen += [changed(truths[one], cv=cv), changed(truths[two], truths[one].rate * speedup, cv)]
     return fake_run(truths=chosen, steps=3, **run)
+
+
+def slowing(run, records):
+    """The same rates by trials whose steps get slower by a fifth from their first to their last."""
+
+    def ramp(reading):
+        steps = len(reading.step_ns)
+        weights = [1 + 0.2 * step / steps for step in range(steps)]
+        window = sum(reading.step_ns)
+        slower = [round(window * weight / sum(weights)) for weight in weights]
+        return msgspec.structs.replace(
+            reading,
+            step_ns=(*slower[:-1], slower[-1] + window - sum(slower)),
+            warmup_step_ns=(slower[0],) * 3,
+        )
+
+    return run, [
+        msgspec.structs.replace(
+            record,
+            outcome=msgspec.structs.replace(
+                record.outcome, readings=tuple(ramp(reading) for reading in record.outcome.readings)
+            ),
+        )
+        for record in records
+    ]
 
 
 def studies():
@@ -103,6 +128,7 @@ def studies():
     session = msgspec.structs.replace(run.sessions[0], started_utc="2026-01-05T09:05:00Z")
     yield msgspec.structs.replace(run, sessions=(*run.sessions, session)), records
     yield fake_run(drift=lambda block: 1 - 0.02 * block)
+    yield slowing(*fake_run(steps=100))
     for blocks in (2, 5):
         group = changed(served, strategy="tp", devices=2, batch=8)
         yield fake_run(truths=[served, group], blocks=blocks)
@@ -497,16 +523,38 @@ def test_fewer_devices_come_first_where_there_is_no_size_to_go_by():
     assert weights["x1"] > weights["x2"] > 0
 
 
-def test_the_warm_up_is_told_as_it_is():
-    """It has a least time and a least number of steps, both from the plan."""
-    run, records = fake_run(blocks=1)
+def test_steadiness_is_told_by_counts_of_trials():
+    """Fifty-five trials of which every one slows down: none steady, all drifting or without a level."""
+    analysis = analyse(*slowing(*fake_run(steps=100)))
 
-    (finding,) = (f for f in analyse(run, records).findings if f.shelf == "steadiness")
+    (finding,) = (f for f in analysis.findings if f.shelf == "steadiness")
+    counts = {name: int(slot.value) for name, slot in finding.sentence.slots.items() if name != "tolerance"}
+    assert counts["measured"] == len(analysis.trials)
+    assert counts["steady"] == 0
+    assert counts["drifting"] + counts["none"] > 0.9 * counts["measured"]
+    assert sum(counts[name] for name in ("steady", "drifting", "none", "open")) == counts["measured"]
 
-    protocol = run.plan.protocol
-    assert finding.sentence.slots["time"] == Num(value=protocol.warmup_s, style="seconds")
-    assert finding.sentence.slots["steps"].value == protocol.warmup_steps
-    assert "fixed length" not in finding.sentence.frame
+
+def test_a_claim_about_cells_that_were_shown_not_to_be_steady_is_moderate_at_most():
+    """The same rates with level steps are strong."""
+    level, sloping = (
+        {f.key: f for f in analyse(*study).findings if f.section == "more_devices" and f.verdict}
+        for study in (fake_run(steps=100), slowing(*fake_run(steps=100)))
+    )
+
+    assert "strong" in {finding.evidence for finding in level.values()}
+    assert "strong" not in {finding.evidence for finding in sloping.values()}
+    for key, finding in sloping.items():
+        assert any("not to be steady" in caveat.frame for caveat in finding.caveats), key
+        assert finding.estimate == level[key].estimate
+
+
+def test_steps_that_show_nothing_are_held_against_no_claim():
+    """Twenty steps are too few to show steadiness, and too few to show its absence."""
+    analysis = analyse(*fake_run())
+
+    assert {cell.steadiness for cell in analysis.cells} == {"not_shown"}
+    assert "strong" in {f.evidence for f in analysis.findings if f.section == "more_devices"}
 
 
 def test_the_wrapped_cell_is_told_by_its_cost_alone(quick):

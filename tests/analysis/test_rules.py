@@ -393,3 +393,23 @@ def desk_of(run, records):
     """What the rules see of a study."""
     parts = computed(run, records)
     return Desk(parts=parts, records=counting(records), findings=findings(parts))
+
+
+def test_ba1_wants_a_verdict_on_every_measured_trial(desk):
+    """A trial of which nothing is known is named."""
+    first, *others = desk.parts.trials
+    blind = replace(desk, parts=replace(desk.parts, trials=(replace(first, steadiness=None), *others)))
+
+    assert not RULES["BA1"](desk).wrong
+    assert RULES["BA1"](blind).wrong == (f"{first.trial}: nothing is known of its steadiness.",)
+
+
+def test_ba2_names_the_cells_whose_trials_contradict_one_another(desk):
+    """Some shown to be steady, some shown not to be; it warns and blocks nothing."""
+    torn, _ = first_cell(desk, steadiness="inconsistent")
+
+    answer = RULES["BA2"](torn)
+
+    assert not RULES["BA2"](desk).wrong
+    assert answer.effect == "warn"
+    assert desk.parts.cells[0].label in answer.wrong[0]

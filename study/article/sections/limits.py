@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from study.article.material import Material
 from study.article.notices import trials_measured
 from study.article.panels import shown_series
-from study.article.sections.steady import UNTESTED
 from study.article.words import because, distinct
 from study.domain.article import Bullets, SectionOfArticle
 from study.domain.fact import Fact
@@ -60,8 +59,15 @@ def _scope(material: Material) -> Iterator[Text]:
         " between days.",
         len(material.run.sessions),
     )
-    if not any(finding.figure == "fig-steps" for finding in material.analysis.findings):
-        yield UNTESTED
+    unsettled = [cell for cell in material.analysis.cells if cell.steadiness not in {None, "steady"}]
+    if unsettled:
+        yield counted(
+            "For {n} cell the step times were not shown to be steady in every trial; the section on"
+            " steadiness says what was shown.",
+            "For {n} cells the step times were not shown to be steady in every trial; the section on"
+            " steadiness says what was shown.",
+            len(unsettled),
+        )
     tasks = {cell.cell.task for cell in material.analysis.cells if cell.measured}
     if "train" in tasks:
         yield said(
