@@ -41,7 +41,7 @@ because = "One replica on one device is the cell of the strategy single."
 def study(tmp_path: Path) -> Study:
     """`study` with arguments, in `tmp_path`: its code, what it printed, what it complained of."""
 
-    (tmp_path / "tmp").mkdir()
+    (tmp_path / "tmp").mkdir(exist_ok=True)
 
     def call(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -61,6 +61,7 @@ def study(tmp_path: Path) -> Study:
 @pytest.fixture
 def sleepy(tmp_path: Path) -> Path:
     """A study file of six short trials that need no torch."""
+    (tmp_path / "tmp").mkdir(exist_ok=True)  # without it the system's would be used, and with it its lock
     path = tmp_path / "sleepy.toml"
     path.write_text(SLEEPY)
     return path
