@@ -13,7 +13,7 @@ WHO = Identity(
 
 REMOVED = [
     # homes, people, hosts
-    ('File "/home/marie/work/a.py", line 3', 'File "~/work/a.py", line 3'),
+    ('File "/home/marie/lab/a.py", line 3', 'File "~/lab/a.py", line 3'),
     ("cache in /home/marie", "cache in ~"),
     ("/home/pierre/.cache/torch", "~/.cache/torch"),
     ("/Users/pierre/x", "~/x"),
