@@ -112,7 +112,7 @@ def test_a_complete_run_is_followed_by_a_new_one_and_fresh_never_resumes(study: 
     ]
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(7))
 def test_a_run_killed_at_any_moment_goes_on_without_loss_or_repetition(
     study: Study, sleepy: Path, seed: int
 ) -> None:
