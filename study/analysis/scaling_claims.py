@@ -171,7 +171,10 @@ def _claim(parts: Parts, shelf: str, series: SeriesSummary, point: SeriesPoint, 
         table="t-scaling",
         figure="fig-speedup" if strong else "fig-efficiency",
         headline=headline,
-        weight=claims.size(ratio) if compared else claims.fewer_first(point.devices),
+        # a superlinear speed-up is a symptom: it is told, and does not lead (method page, "superlinear")
+        weight=claims.size(ratio)
+        if compared and not caveats.is_superlinear(point)
+        else claims.fewer_first(point.devices),
         trials=[trial.trial for trial in parts.measured_of(*involved)],
         caveats=[
             *caveats.of_verdict(point.verdict),

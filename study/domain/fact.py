@@ -1,7 +1,5 @@
 """The base of every type that crosses a joint: frozen, keyword-only, strict both ways."""
 
-from typing import Any
-
 import msgspec
 
 Level = str | int | float | bool
@@ -34,8 +32,3 @@ def require_reasons(fact: Fact, unknown: dict[str, str]) -> None:
             raise ValueError(f"{type(fact).__name__}: a reason for no such field: {name}")
         if getattr(fact, name) is not None:
             raise ValueError(f"{type(fact).__name__}: a reason although {name} is known")
-
-
-def to_builtins(fact: Any) -> Any:
-    """The fact as plain dicts, lists, strings and numbers, ready for strict JSON."""
-    return msgspec.to_builtins(fact)

@@ -41,11 +41,6 @@ def gpus(nvml: Any = None) -> tuple[Device, ...]:
     return survey(nvml).devices
 
 
-def driver_version(nvml: Any = None) -> str | None:
-    """The version of NVIDIA's driver; null where there is none."""
-    return survey(nvml).driver
-
-
 def survey(nvml: Any = None) -> Survey:
     """All that is asked, in one session of the library. `nvml` stands in for pynvml in tests."""
     if nvml is None:

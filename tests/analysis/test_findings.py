@@ -382,6 +382,11 @@ def test_superlinear_is_marked_and_not_strong():
     assert finding.evidence == "moderate"
 
 
+def test_superlinear_does_not_lead_the_page():
+    """Its weight is below that of a small plain speed-up, however large its ratio."""
+    assert strong(2.4).weight < strong(1.1).weight
+
+
 def test_an_interval_with_n_inside_is_not_distinguishable_from_linear():
     """Just above or below two devices' two."""
     assert caveats.FRAMES["linear"] in [text.frame for text in strong(2.0).caveats]

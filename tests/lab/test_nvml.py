@@ -7,7 +7,7 @@ import pytest
 
 from study.domain.fact import require_reasons
 from study.domain.machine import Device
-from study.lab.nvml import driver_version, gpus, survey
+from study.lab.nvml import gpus, survey
 
 
 class NVMLError(Exception):
@@ -79,7 +79,7 @@ def test_cards_are_described_in_units() -> None:
     assert found.devices[0] == A6000
     assert (found.driver, found.reason) == ("570.86.15", "")
     assert gpus(FakeNvml()) == (A6000,)
-    assert driver_version(FakeNvml()) == "570.86.15"
+    assert survey(FakeNvml()).driver == "570.86.15"
 
 
 def test_texts_may_be_bytes() -> None:

