@@ -12,8 +12,10 @@ Python 3.11 to 3.14: the class `ForkServer`, and a `Popen` whose `_launch` is ou
 import contextlib
 import io
 import os
+import shutil
 import signal
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import (
@@ -40,6 +42,10 @@ POLL_S = 0.1
 
 START_LIMIT_S = 180.0
 """A cold `import torch` from a network disk takes a minute; more than this is a fault."""
+
+
+LONGEST_TEMPDIR = 60
+"""Bytes; what multiprocessing appends (`/pymp-12345678/listener-12345678`) comes to 32, of 107 in all."""
 
 
 class ServerLost(Exception):
@@ -101,6 +107,18 @@ def _close(*descriptors: int) -> None:
         os.close(descriptor)
 
 
+def _keep_sockets_short(short: str = "/tmp") -> None:  # noqa: S108 - mkdtemp makes a private folder in it
+    """See to it that multiprocessing puts its sockets where their paths fit into an address (108 bytes).
+
+    It takes the temporary folder, which TMPDIR may put anywhere. Where that is too long, it is given a
+    folder of its own in `short`, removed when this process ends.
+    """
+    settings = process.current_process()._config  # type: ignore[attr-defined]  # where `get_temp_dir` looks
+    if settings.get("tempdir") is None and len(os.fsencode(tempfile.gettempdir())) > LONGEST_TEMPDIR:
+        settings["tempdir"] = tempfile.mkdtemp(prefix="pymp-", dir=short)
+        util.Finalize(None, shutil.rmtree, args=(settings["tempdir"], True), exitpriority=-100)
+
+
 @contextlib.contextmanager
 def _deaf_to_ctrl_c() -> Iterator[None]:
     """A child made inside inherits a blocked SIGINT: Ctrl-C goes to the whole terminal and is meant for
@@ -135,6 +153,7 @@ class RankServer:
         if self._alive():
             return
         try:
+            _keep_sockets_short()
             with only_allowed(self.sys_path), _deaf_to_ctrl_c():
                 self._server.ensure_running()
             first = self.fork(stay_ready, None)

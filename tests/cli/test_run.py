@@ -283,3 +283,13 @@ def test_ctrl_c_at_the_terminal_prints_no_traceback_at_any_moment(tmp_path: Path
 
     assert runner.returncode == 130, out
     assert "Traceback" not in out
+
+
+def test_a_temporary_folder_with_a_long_path_does_not_stop_it(study: Study, sleepy: Path) -> None:
+    """Sockets have addresses of 107 bytes at most; TMPDIR may be longer than that."""
+    far = sleepy.parent / ("far" * 20) / ("away" * 20)
+    far.mkdir(parents=True)
+
+    done = study("run", "sleepy.toml", "--only", "*.x2.*", TMPDIR=str(far))
+
+    assert done.returncode == 0, done.stderr
