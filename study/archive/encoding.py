@@ -52,8 +52,8 @@ def decode_record(path: Path) -> Record:
     Raises:
         BadArchive: the file cannot be read, is torn, is of a newer schema, or was changed by hand.
     """
-    record, schema = _decode(path, Record, SCHEMA, RECORD_STEPS)
-    if schema == SCHEMA and record.content_sha256 != content_hash(record):
+    record, plain = _decode(path, Record, SCHEMA, RECORD_STEPS)
+    if record.content_sha256 != _hash({**plain, **BARE_RECORD}):
         raise BadArchive(str(path), CHANGED, "Put the original file back; what was measured is not edited.")
     if record.method > METHOD:
         raise BadArchive(
@@ -70,22 +70,30 @@ def decode_run(path: Path) -> Run:
     Raises:
         BadArchive: as for `decode_record`.
     """
-    run, schema = _decode(path, Run, RUN_SCHEMA, RUN_STEPS)
-    if schema == RUN_SCHEMA and run.content_sha256 != run_hash(run):
+    run, plain = _decode(path, Run, RUN_SCHEMA, RUN_STEPS)
+    if run.content_sha256 != _hash({**plain, **BARE_RUN}):
         raise BadArchive(str(path), CHANGED, "Put the original file back; a plan is not edited afterwards.")
     return run
 
 
+BARE_RECORD = {"content_sha256": ""}
+BARE_RUN = {"id": "", "sessions": (), "status": "complete", "content_sha256": ""}
+"""What a hash does not cover: itself, and what changes while a run goes on."""
+
+
 def content_hash(record: Record) -> str:
     """SHA-256 of the record as JSON with sorted keys and an empty `content_sha256`."""
-    bare = msgspec.structs.replace(record, content_sha256="")
-    return hashlib.sha256(msgspec.json.encode(bare, order="sorted")).hexdigest()
+    return _hash({**msgspec.to_builtins(record), **BARE_RECORD})
 
 
 def run_hash(run: Run) -> str:
-    """SHA-256 of what never changes in a run, as JSON with sorted keys."""
-    bare = msgspec.structs.replace(run, id="", sessions=(), status="complete", content_sha256="")
-    return hashlib.sha256(msgspec.json.encode(bare, order="sorted")).hexdigest()
+    """SHA-256 of what a run is made of apart from its name and sessions, as JSON with sorted keys."""
+    return _hash({**msgspec.to_builtins(run), **BARE_RUN})
+
+
+def _hash(plain: dict[str, Any]) -> str:
+    """Of the file's own keys, whatever this version knows: a field that is added later breaks no old hash."""
+    return hashlib.sha256(msgspec.json.encode(plain, order="sorted")).hexdigest()
 
 
 def _strict(fact: F) -> bytes:
@@ -99,7 +107,8 @@ def _strict(fact: F) -> bytes:
     return raw
 
 
-def _decode(path: Path, fact: type[F], newest: int, steps: dict[int, Step]) -> tuple[F, int]:
+def _decode(path: Path, fact: type[F], newest: int, steps: dict[int, Step]) -> tuple[F, dict[str, Any]]:
+    """The fact, and the file's content as it stands there."""
     raw = _read(path)
     try:
         plain = json.loads(raw, object_pairs_hook=_unique_keys, parse_constant=_refuse_constant)
@@ -118,10 +127,11 @@ def _decode(path: Path, fact: type[F], newest: int, steps: dict[int, Step]) -> t
             f"schema {schema} is newer than this version of study, which reads up to {newest}",
             "Install a newer study.",
         )
+    migrated = plain
     for step in range(schema, newest):
-        plain = steps[step](plain)
+        migrated = steps[step](migrated)
     try:
-        return msgspec.convert(plain, fact), schema
+        return msgspec.convert(migrated, fact), plain
     except msgspec.ValidationError as error:
         raise BadArchive(
             str(path),

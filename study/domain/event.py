@@ -4,6 +4,7 @@ from typing import Literal
 
 from study.domain.fact import Fact
 from study.domain.record import Record
+from study.domain.run import Decision
 
 
 class Started(Fact, frozen=True, kw_only=True, tag_field="kind", tag="started"):
@@ -33,10 +34,18 @@ class TrialEnded(Fact, frozen=True, kw_only=True, tag_field="kind", tag="trial_e
     left_s: float | None
 
 
+class Decided(Fact, frozen=True, kw_only=True, tag_field="kind", tag="decided"):
+    """After a block it was decided whether to measure on; `trials` is how many are planned in all now."""
+
+    decision: Decision
+    trials: int
+    left_s: float | None
+
+
 class Ended(Fact, frozen=True, kw_only=True, tag_field="kind", tag="ended"):
     """The run ended."""
 
     why: Literal["complete", "partial", "interrupted"]
 
 
-Event = Started | TrialStarted | TrialEnded | Ended
+Event = Started | TrialStarted | TrialEnded | Decided | Ended

@@ -21,11 +21,40 @@ class Session(Fact, frozen=True, kw_only=True):
     unknown: dict[str, str] = {}
 
 
+class Decision(Fact, frozen=True, kw_only=True):
+    """What was decided after a block about measuring on, where the protocol asks for a precision.
+
+    `cells` are the ids whose interval was still too wide: those that the next block is for, or those
+    that were left. `more`: another block of them and of all that is compared with them. `reached`: none
+    is too wide. `budget`, `most_blocks`: the time, or the blocks, that the protocol allows are spent.
+    `out_of_reach`: what is still needed would exceed them; `blocks_needed` says how many.
+    """
+
+    after_block: int
+    verdict: Literal["more", "reached", "budget", "most_blocks", "out_of_reach"]
+    cells: tuple[str, ...]
+    blocks_needed: int | None = None
+
+
+class State(Fact, frozen=True, kw_only=True):
+    """The study file at one time of a run whose file was edited: from which trials on it holds.
+
+    `first_order` is the order of the first trial that was planned by it; `study_text` the file.
+    """
+
+    since_utc: str
+    first_order: int
+    plan_digest: str
+    study_text: str
+
+
 class Run(Fact, frozen=True, kw_only=True):
     """A run: its study as decoded and as text, the plan, the machine, the software, its sessions.
 
-    `source` says whether the study came with the package or from a file of the user's. Sessions and
-    status change as the run goes on; `content_sha256` covers everything else, as JSON with sorted keys.
+    `source` says whether the study came with the package or from a file of the user's. `study`,
+    `study_text` and `plan` are the newest of `states`, which is empty unless the file was edited between
+    two sessions. Sessions and status change as the run goes on; `content_sha256` covers everything else
+    as it is now, as JSON with sorted keys.
     """
 
     schema: int
@@ -38,4 +67,6 @@ class Run(Fact, frozen=True, kw_only=True):
     software: Software
     sessions: tuple[Session, ...]
     status: Literal["running", "complete", "partial"]
+    decisions: tuple[Decision, ...] = ()
+    states: tuple[State, ...] = ()
     content_sha256: str = ""

@@ -19,6 +19,14 @@ class Protocol(Fact, frozen=True, kw_only=True):
 
     The window is fixed work: either `window_steps` steps, or as many as fill `window_s` at the
     pace of the warm-up, agreed by all ranks before the window opens, and at least `min_steps`.
+
+    With `precision`, whole blocks are added after the first `blocks` until the 95 % interval of every
+    cell that `precision_cells` (globs, by default all) fits has a half-width below that share of its
+    rate, or `most_blocks` or `time_budget_s` is reached, or reaching it is out of reach. `sentinel`
+    measures one fixed small cell first and last in each block. `preheat_s` is the longest that a trial
+    runs its own load before its window, until the temperature moves by less than
+    `preheat_slope_c_per_min`; without a sensor it does not wait. `pin` binds every rank to CPUs of its own.
+    `silence_limit_s` is how long a rank may make no step in its window before it counts as hanging.
     """
 
     blocks: Annotated[int, Meta(ge=1, le=1000)] = 5
@@ -31,6 +39,15 @@ class Protocol(Fact, frozen=True, kw_only=True):
     time_limit_s: Annotated[float, Meta(gt=0, le=86_400)] = 60.0
     margin: Annotated[float, Meta(gt=0, lt=0.5)] = 0.02
     seed: Annotated[int, Meta(ge=0, lt=2**32)] | None = None
+    precision: Annotated[float, Meta(gt=0, lt=0.5)] | None = None
+    precision_cells: list[str] = []
+    most_blocks: Annotated[int, Meta(ge=1, le=1000)] = 30
+    time_budget_s: Annotated[float, Meta(gt=0, le=30 * 86_400)] | None = None
+    sentinel: bool = True
+    preheat_s: Seconds = 0.0
+    preheat_slope_c_per_min: Annotated[float, Meta(gt=0, le=100)] = 1.0
+    pin: bool = True
+    silence_limit_s: Annotated[float, Meta(gt=0, le=86_400)] = 10.0
 
 
 class Matrix(Fact, frozen=True, kw_only=True):

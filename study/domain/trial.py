@@ -1,5 +1,7 @@
 """Cells, trials and plans: what is going to be measured, in which order, and the order a rank gets."""
 
+from typing import Literal
+
 from study.domain.fact import Fact, Level
 from study.domain.study import Protocol, Scaling, Task
 
@@ -62,19 +64,26 @@ class Series(Fact, frozen=True, kw_only=True):
 
 
 class PlannedTrial(Fact, frozen=True, kw_only=True):
-    """One cell in one block. `id` is `<order>-<cell id>`; `order` counts from 1."""
+    """One cell in one block. `id` is `<order>-<cell id>`; `order` counts from 1.
+
+    A sentinel's trial watches the machine, first and last in its block. It is no sample of its cell, even
+    where the study measures the same cell.
+    """
 
     id: str
     order: int
     block: int
     cell_id: str
     seed: int
+    role: Literal["cell", "sentinel"] = "cell"
 
 
 class Plan(Fact, frozen=True, kw_only=True):
     """Everything a run is going to do, decided before it starts.
 
-    `digest` is the SHA-256 of what is measured (cells, protocol, series), not of the order.
+    `digest` is the SHA-256 of what is measured (cells, protocol, series), not of the order. `trials` grow
+    by whole blocks where the protocol asks for a precision. `sentinel` is the fixed cell that watches the
+    machine; it belongs to no series and to no comparison.
     """
 
     digest: str
@@ -88,6 +97,7 @@ class Plan(Fact, frozen=True, kw_only=True):
     series: tuple[Series, ...]
     trials: tuple[PlannedTrial, ...]
     predicted_s: float | None
+    sentinel: PlannedCell | None = None
     unknown: dict[str, str] = {}
 
 
