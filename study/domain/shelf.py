@@ -34,36 +34,63 @@ class TaskFacts(Fact, frozen=True, kw_only=True):
     """What a workload does under one task: its unit of work, its options with their defaults.
 
     `ranges` gives the least and the largest value of an option. `fits` says which options together may
-    not exceed a dimension of the size: `{"context": ("prompt", "generate")}`.
+    not exceed a dimension of the size: `{"context": ("prompt", "generate")}`. `needs` are abilities that a
+    strategy must offer for this task: "cache" for decoding with a cache.
     """
 
     unit: str
     options: dict[str, Level] = {}
     ranges: dict[str, tuple[float, float]] = {}
     fits: dict[str, tuple[str, ...]] = {}
+    needs: tuple[str, ...] = ()
 
 
 class WorkloadFacts(Fact, frozen=True, kw_only=True):
-    """What planning has to know of a workload. `sizes` maps a size's name to its dimensions."""
+    """What planning has to know of a workload. `sizes` maps a size's name to its dimensions.
+
+    `seams` are the ways in which it may be spread over devices, each with the dimension of its size that
+    limits it, or "": `{"copies": "", "blocks": "layers", "split": "heads"}`. "copies": each device may
+    hold all of it and a share of the batch; "blocks": it may be cut in front of any of so many blocks;
+    "split": its matrices may be cut into so many equal parts, or a divisor of that number.
+    """
 
     summary: str
     tasks: dict[Task, TaskFacts]
     sizes: dict[str, dict[str, Level]]
     precisions: tuple[str, ...]
-    strategies: tuple[str, ...]
+    seams: dict[str, str]
     needs_torch: bool = True
 
 
 class StrategyFacts(Fact, frozen=True, kw_only=True):
-    """What planning has to know of a strategy. `copies` says that every device holds the whole model
-    and its share of the batch, so that the global batch must divide by the devices."""
+    """What planning has to know of a strategy: how it spreads devices, what it needs, what it can be told.
+
+    `axes` name the dimensions of its mesh of devices. The degree of every axis but the first is an option
+    of the same name; the first takes the devices that remain. Three names carry a rule: a "stages" axis
+    (times the option `chunks`) may not exceed the blocks of the model, a "tensor" axis divides what its
+    matrices may be split into, and `micro_batches` divides the batch of each group of devices that
+    shares the batch: the batch is shared by the axes in `shares_batch`, and must divide by them.
+
+    `needs` are seams that a workload must have, `offers` abilities that a task may need. Of `options`,
+    `ranges` bounds numbers, `choices` lists the words of a text, `at_least` names the axis whose degree
+    is an option's least value, and `applies` says that an option exists only where another one has one
+    of some words: `{"chunks": {"schedule": ("interleaved",)}}`.
+    """
 
     summary: str
     tasks: tuple[Task, ...]
     min_devices: int
     max_devices: int | None
-    copies: bool
     startup_s: float
+    axes: tuple[str, ...] = ()
+    needs: tuple[str, ...] = ()
+    offers: tuple[str, ...] = ()
+    shares_batch: tuple[str, ...] = ()
+    options: dict[str, Level] = {}
+    ranges: dict[str, tuple[float, float]] = {}
+    choices: dict[str, tuple[str, ...]] = {}
+    at_least: dict[str, str] = {}
+    applies: dict[str, dict[str, tuple[str, ...]]] = {}
 
 
 class AcceleratorFacts(Fact, frozen=True, kw_only=True):

@@ -55,7 +55,7 @@ class Matrix(Fact, frozen=True, kw_only=True):
 
     `batch` is the global batch under strong scaling and the batch per device under weak scaling.
     `devices = "auto"` stands for every power of two that the machine has, and for all that it has; on the
-    cpu for at most four ranks.
+    cpu for at most four ranks. Each of `strategy_options` varies only those strategies that have it.
     """
 
     workload: str
@@ -69,6 +69,7 @@ class Matrix(Fact, frozen=True, kw_only=True):
     variant: str | list[str] = ""
     threads_per_device: Positive = 1
     options: dict[str, Level | list[Level]] = {}
+    strategy_options: dict[str, Level | list[Level]] = {}
 
 
 class Exclude(Fact, frozen=True, kw_only=True):

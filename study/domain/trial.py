@@ -10,7 +10,9 @@ class Cell(Fact, frozen=True, kw_only=True):
     """One combination of levels: everything that defines what a trial measures.
 
     `batch` is the global batch: samples per step over all ranks. `options` holds every option of
-    the workload, defaults filled in, so that a changed default is a changed cell.
+    the workload, defaults filled in, so that a changed default is a changed cell; `strategy_options`
+    likewise of the strategy. `mesh` is how the devices are laid out: the degree of each axis of the
+    strategy, the axis whose neighbours are nearest last; their product is `devices`.
     """
 
     workload: str
@@ -25,6 +27,8 @@ class Cell(Fact, frozen=True, kw_only=True):
     nodes: int = 1
     variant: str = ""
     options: dict[str, Level] = {}
+    mesh: dict[str, int] = {}
+    strategy_options: dict[str, Level] = {}
 
 
 class PlannedCell(Fact, frozen=True, kw_only=True):
@@ -49,8 +53,9 @@ class SkippedCell(Fact, frozen=True, kw_only=True):
 class Series(Fact, frozen=True, kw_only=True):
     """Cells that differ only in the number of devices, and the cell that they are compared with.
 
-    `members` are cell ids in order of devices. `base` is the best single-device version (strategy
-    `single`) at the same global batch (strong) or batch per device (weak), or null with a reason.
+    Of the mesh only the first axis grows with the devices. `members` are cell ids in order of devices.
+    `base` is the best single-device version (strategy `single`) at the same global batch (strong) or
+    batch per device (weak), or null with a reason.
     `own_base` is the same strategy at one device: base over own base is the wrapper's cost.
     """
 

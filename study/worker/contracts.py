@@ -4,7 +4,7 @@ Accelerators, strategies and workloads are modules on shelves; these protocols a
 types. Nothing here imports torch, so that a workload which does not need it runs without it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -38,13 +38,47 @@ class Accelerator(Protocol):
     def numerics(self) -> Numerics: ...
 
 
+Loss = Callable[[Any, Any], Any]
+"""Of a model's outputs and the targets: the mean over the samples, a tensor without dimensions."""
+
+
+class Runner(Protocol):
+    """A model under its strategy, as one rank sees it; what `Strategy.apply` returns.
+
+    `named_parameters` are this rank's part: names are those of the unchanged model, a shard is a DTensor,
+    and a weight that two modules share has the name that comes first in the model's `seams.tied`.
+
+    `train` does forward and backward on this rank's samples and leaves, in `.grad`, the gradient of the
+    mean loss over the global batch. It returns the loss of the samples that this rank shares with
+    others, detached, or None where another rank has it. `infer` answers without gradients, or gives None
+    where another rank has the answer; `context` is what the model's forward takes besides (a cache).
+    `hand_back` brings an answer to the rank that makes the next step's input of it: it returns the answer
+    where it is known and None elsewhere; `like` has its shape and type.
+
+    `unsynchronised` is a context in which ranks do not exchange gradients, so that its cost can be seen;
+    None where the strategy cannot do without. `partners` is the group of ranks that hold other parameters
+    and must skip a step together when fp16 overflows; None where gradients tell every rank the same.
+    """
+
+    partners: Any
+
+    def named_parameters(self) -> Iterable[tuple[str, Any]]: ...
+    def train(self, inputs: Any, targets: Any) -> Any: ...
+    def infer(self, inputs: Any, *context: Any) -> Any: ...
+    def hand_back(self, answer: Any, like: Any) -> Any: ...
+    def unsynchronised(self) -> AbstractContextManager[Any] | None: ...
+
+
 class Strategy(Protocol):
     """A module on the shelf of strategies; its `__init__` says what each part promises."""
 
     JOINS_GROUP: bool
 
-    def share(self, batch: int, rank: int, world_size: int) -> range: ...
-    def apply(self, model: Any, *, training: bool, device: Any) -> Any: ...
+    def share(self, batch: int, rank: int, mesh: Mapping[str, int]) -> range: ...
+    def counted(self, batch: int, rank: int, mesh: Mapping[str, int]) -> int: ...
+    def apply(
+        self, model: Any, place: "Place", *, loss: Loss | None, scale: Callable[[Any], Any]
+    ) -> Runner: ...
 
 
 class Group(Protocol):
@@ -56,12 +90,18 @@ class Group(Protocol):
     def abort(self) -> None: ...
 
 
+def unscaled(loss: Any) -> Any:
+    """A loss as it is: only fp16 scales it."""
+    return loss
+
+
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where a job stands: the cell, this rank, its device, its samples, and how models are wrapped.
+    """Where a job stands: the cell, this rank, its device, its samples, and the strategy.
 
-    `share` are the indices, within the global batch, of the samples that this rank works on.
-    `wrap` puts an unchanged model under the cell's strategy.
+    `share` are the indices, within the global batch, of the samples whose data this rank needs.
+    `counted` is how many samples' work it reports: over all ranks each sample counts once.
+    `optimiser`, of parameter groups, stands in for the workload's own where a test asks for it.
     """
 
     cell: Cell
@@ -71,7 +111,16 @@ class Place:
     device: Any
     accelerator: Accelerator
     share: range
-    wrap: Callable[[Any], Any]
+    counted: int
+    strategy: Strategy
+    optimiser: Callable[[Any], Any] | None = None
+
+    def run(self, model: Any, *, loss: Loss | None = None, scale: Callable[[Any], Any] = unscaled) -> Runner:
+        """An unchanged model, made on the meta device, under the cell's strategy.
+
+        `loss` is given for training; `scale` multiplies it before the backward pass.
+        """
+        return self.strategy.apply(model, self, loss=loss, scale=scale)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,12 +136,16 @@ class Window:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What the checks after the window read off the notes; one value per step, or empty."""
+    """What the checks after the window read off the notes; one value per step, or empty.
+
+    `no_loss` is the reason where there is no first loss.
+    """
 
     loss_first: float | None = None
     loss: tuple[float, ...] = ()
     first_token_ns: tuple[int, ...] = ()
     token_ns: tuple[int, ...] = ()
+    no_loss: str = "nothing is trained"
 
 
 class Job(Protocol):

@@ -19,12 +19,14 @@ def prepared(model: nn.Module, precision: str) -> nn.Module:
     return model.to(DTYPES[precision]) if precision in DTYPES else model
 
 
-def require_sound(answers: Sequence[Tensor], what: str) -> None:
-    """Refuse a window in which any step's answer was unsound; `answers` are booleans on the device.
+def require_sound(answers: Sequence[Tensor | None], what: str) -> None:
+    """Refuse a window in which any step's answer was unsound; `answers` are booleans on the device, or
+    None where another rank has the answers.
 
     Raises:
         Invalid: with the number of the first such step.
     """
-    for step, sound in enumerate(torch.stack(list(answers)).tolist(), 1):
+    here = [answer for answer in answers if answer is not None]
+    for step, sound in enumerate(torch.stack(here).tolist() if here else [], 1):
         if not sound:
-            raise Invalid(f"In window step {step} of {len(answers)} {what}.")
+            raise Invalid(f"In window step {step} of {len(here)} {what}.")

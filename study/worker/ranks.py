@@ -8,6 +8,7 @@ process with the code that it returns.
 
 import gc
 import importlib
+import math
 import multiprocessing
 import multiprocessing.context
 import random
@@ -16,6 +17,7 @@ import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -65,23 +67,12 @@ def run(order: Order) -> Reading:
     place_name = cell.accelerator if needs_torch else "cpu"
     accelerator = cast("Accelerator", importlib.import_module(_module("accelerators", place_name)))
     strategy = cast("Strategy", importlib.import_module(_module("strategies", cell.strategy)))
-    share = strategy.share(cell.batch, order.rank, order.world_size)
+    place = standing(order, accelerator, strategy)
     _seed(order.seed, needs_torch)
     local_rank = order.rank % (order.world_size // cell.nodes)
     device = accelerator.open_device(local_rank, cell.threads_per_device, cell.precision)
     with _joined(order, accelerator, strategy, needs_torch, device) as group:
-        job: Job = workload.build(
-            Place(
-                cell=cell,
-                seed=order.seed,
-                rank=order.rank,
-                world_size=order.world_size,
-                device=device,
-                accelerator=accelerator,
-                share=share,
-                wrap=lambda model: strategy.apply(model, training=cell.task == "train", device=device),
-            )
-        )
+        job: Job = workload.build(replace(place, device=device))
         no_peak = accelerator.reset_peak_memory()
         warm = warm_up(job, order.protocol, accelerator, group)
         steps = window_steps(order.protocol, warm, group)
@@ -101,6 +92,28 @@ def run(order: Order) -> Reading:
     )
 
 
+def standing(order: Order, accelerator: Accelerator, strategy: Strategy) -> Place:
+    """Where the rank that `order` describes stands, before its device is open.
+
+    Raises:
+        Invalid: the mesh is not made of the ranks there are, or the batch cannot be shared so.
+    """
+    cell, rank = order.cell, order.rank
+    if math.prod(cell.mesh.values()) != order.world_size:
+        raise Invalid(f"A mesh of {dict(cell.mesh)} is not made of {order.world_size} ranks.")
+    return Place(
+        cell=cell,
+        seed=order.seed,
+        rank=rank,
+        world_size=order.world_size,
+        device=None,
+        accelerator=accelerator,
+        share=strategy.share(cell.batch, rank, cell.mesh),
+        counted=strategy.counted(cell.batch, rank, cell.mesh),
+        strategy=strategy,
+    )
+
+
 def _reading(
     order: Order,
     accelerator: Accelerator,
@@ -114,7 +127,7 @@ def _reading(
 ) -> Reading:
     unknown = {}
     if evidence.loss_first is None:
-        unknown["loss_first"] = "nothing is trained"
+        unknown["loss_first"] = evidence.no_loss
     if job.parameters is None:
         unknown["parameters"] = "nothing is computed"
     if peak_memory_bytes is None:

@@ -1,19 +1,21 @@
-"""A training job: forward, loss, backward and optimiser step on batches that lie on the device."""
+"""A training job: forward and backward under the strategy, then the optimiser, on batches that lie ready."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from torch import Tensor, nn
+from torch.distributed.tensor import DTensor
 
 from study.worker.contracts import Evidence, Invalid, Note, Place, Window
 
-Batch = tuple[Tensor, Tensor]
+Batch = tuple[Tensor | tuple[Tensor, Tensor], Tensor]
 
 
 class Training:
-    """Training a model that already stands under its strategy; each step's loss stays on the device."""
+    """Training a model under the strategy of its place; each step's loss stays on the device."""
 
     def __init__(
         self,
@@ -21,24 +23,23 @@ class Training:
         model: nn.Module,
         pool: Sequence[Batch],
         loss: Callable[[Tensor, Tensor], Tensor],
-        optimiser: torch.optim.Optimizer,
+        optimiser: Callable[[Any], torch.optim.Optimizer],
         *,
-        parameters: int,
         work_unit: str,
         work_per_step: int,
     ) -> None:
-        """`parameters` counts the whole model, however the strategy spreads it."""
-        self.model = model
-        self.parameters = parameters
+        """`model` is on the meta device, whole; `loss` is a mean over samples; `optimiser` takes groups of
+        parameters."""
+        self.parameters = count_parameters(model)
         self.work_unit = work_unit
         self.work_per_step = work_per_step
         self._pool = pool
-        self._loss = loss
-        self._optimiser = optimiser
-        self._autocast = place.accelerator.autocast
-        self._precision = place.cell.precision
         # fp16 gradients underflow without a scaled loss; any other precision passes through unscaled.
-        self._scaler = torch.amp.GradScaler(place.device.type, enabled=self._precision == "fp16")
+        self._scaler = Scaler(place.device.type, enabled=place.cell.precision == "fp16")
+        self.runner = place.run(model, loss=loss, scale=self._scaler.scale)
+        self._scaler.partners = self.runner.partners
+        parameters = (parameter for _, parameter in self.runner.named_parameters())
+        self._optimiser = (place.optimiser or optimiser)(parameter_groups(parameters))
         self._steps = 0
 
     def begin(self) -> None:
@@ -48,22 +49,49 @@ class Training:
         inputs, targets = self._pool[self._steps % len(self._pool)]
         self._steps += 1
         self._optimiser.zero_grad()
-        with self._autocast(self._precision):
-            loss = self._loss(self.model(inputs), targets)
-        self._scaler.scale(loss).backward()
+        loss = self.runner.train(inputs, targets)
         self._scaler.step(self._optimiser)
         self._scaler.update()
-        return loss.detach()
+        return loss
 
     def evidence(self, first: Note, window: Window) -> Evidence:
-        """The losses, read from the device at once.
+        """The losses, read from the device at once; none on a rank that has no loss.
 
         Raises:
             Invalid: a loss is not finite, or the losses did not fall.
         """
+        if first is None:
+            return Evidence(no_loss="another rank has the loss")
         first_loss, *losses = torch.stack([first, *window.notes]).double().tolist()
         require_falling(first_loss, losses)
         return Evidence(loss_first=first_loss, loss=tuple(losses))
+
+
+class Scaler(torch.amp.GradScaler):
+    """Scales the loss, and skips a step on every rank if a gradient overflowed on one.
+
+    Ranks that hold copies see the same gradients, and DTensor tells its own ranks; stages do not.
+    """
+
+    partners: Any = None
+
+    def _unscale_grads_(self, *args: Any, **keywords: Any) -> dict[torch.device, Tensor]:
+        """torch's own, which says by device whether a gradient was not finite; then the partners' word."""
+        found = super()._unscale_grads_(*args, **keywords)
+        if self.partners is not None:
+            for overflowed in found.values():
+                dist.all_reduce(overflowed, op=dist.ReduceOp.MAX, group=self.partners)
+        return found
+
+
+def parameter_groups(parameters: Iterable[Tensor]) -> list[dict[str, Any]]:
+    """Groups for an optimiser, each of one kind: one fused operation does not take plain tensors and
+    shards, or shards over different meshes, together."""
+    kinds: dict[Any, list[Tensor]] = {}
+    for parameter in parameters:
+        kind = parameter.device_mesh if isinstance(parameter, DTensor) else None
+        kinds.setdefault(kind, []).append(parameter)
+    return [{"params": together} for together in kinds.values()]
 
 
 def require_falling(first: float, losses: Sequence[float]) -> None:

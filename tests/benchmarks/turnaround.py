@@ -31,6 +31,7 @@ CELL = Cell(
     precision="fp32",
     batch=2,
     threads_per_device=1,
+    mesh={"data": 2},
 )
 
 

@@ -38,13 +38,27 @@ def test_there_is_a_golden_file_for_every_outcome() -> None:
     assert set(Outcome.__args__) == set(OUTCOMES.values())
 
 
+def without_later_keys(written: object, before: object) -> object:
+    """What is written back, less the keys that did not exist when the file was written."""
+    if isinstance(written, dict) and isinstance(before, dict):
+        return {key: without_later_keys(written[key], before[key]) for key in written if key in before}
+    if isinstance(written, list) and isinstance(before, list):
+        return [without_later_keys(*pair) for pair in zip(written, before, strict=True)]
+    return written
+
+
 @pytest.mark.parametrize("name", OUTCOMES)
 def test_a_golden_record_is_read_as_its_outcome_and_written_back_unchanged(name: str) -> None:
-    """Strict both ways: no field is lost, none is invented, none moves."""
+    """No field is lost and none moves; those that came later have the value that a file without them has."""
     record = msgspec.json.decode(golden(name), type=Record)
+    written = msgspec.json.encode(record)
 
     assert isinstance(record.outcome, OUTCOMES[name])
-    assert msgspec.json.encode(record) + b"\n" == golden(name)
+    before = msgspec.json.decode(golden(name))
+    assert msgspec.json.encode(without_later_keys(msgspec.json.decode(written), before)) + b"\n" == golden(
+        name
+    )
+    assert msgspec.json.decode(written, type=Record) == record
 
 
 @pytest.mark.parametrize("name", OUTCOMES)

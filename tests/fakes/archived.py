@@ -68,12 +68,12 @@ def plan() -> Plan:
                 tasks={"train": TaskFacts(unit="tokens")},
                 sizes={"tiny": {}, "small": {}},
                 precisions=("fp32",),
-                strategies=("single",),
+                seams={"copies": ""},
             )
         },
         strategies={
             "single": StrategyFacts(
-                summary="one", tasks=("train",), min_devices=1, max_devices=1, copies=True, startup_s=0.0
+                summary="one", tasks=("train",), min_devices=1, max_devices=1, startup_s=0.0
             )
         },
         accelerators={

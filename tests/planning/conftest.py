@@ -8,8 +8,7 @@ from study.planning.cells import Shelves
 
 @pytest.fixture
 def shelves() -> Shelves:
-    """Two workloads, three strategies, two accelerators."""
-    strategies = ("single", "ddp", "pairs")
+    """Two workloads, five strategies, two accelerators."""
     return Shelves(
         workloads={
             "gpt": WorkloadFacts(
@@ -21,18 +20,21 @@ def shelves() -> Shelves:
                         ranges={"rate": (0.0, 1.0)},
                         fits={"context": ("sequence",)},
                     ),
-                    "infer": TaskFacts(unit="tokens", options={}),
+                    "infer": TaskFacts(unit="tokens", options={}, needs=("cache",)),
                 },
-                sizes={"tiny": {"context": 128}, "small": {"context": 256}},
+                sizes={
+                    "tiny": {"context": 128, "layers": 4, "heads": 4},
+                    "small": {"context": 256, "layers": 6, "heads": 6},
+                },
                 precisions=("fp32", "bf16", "fp16"),
-                strategies=strategies,
+                seams={"copies": "", "blocks": "layers", "split": "heads"},
             ),
             "nap": WorkloadFacts(
                 summary="no torch",
                 tasks={"check": TaskFacts(unit="items")},
                 sizes={"one": {}},
                 precisions=("fp32",),
-                strategies=("single",),
+                seams={"alone": ""},
                 needs_torch=False,
             ),
             "seamless": WorkloadFacts(
@@ -40,7 +42,7 @@ def shelves() -> Shelves:
                 tasks={"train": TaskFacts(unit="images")},
                 sizes={"one": {}},
                 precisions=("fp32",),
-                strategies=("single",),
+                seams={"alone": ""},
             ),
         },
         strategies={
@@ -49,19 +51,54 @@ def shelves() -> Shelves:
                 tasks=("train", "infer", "check"),
                 min_devices=1,
                 max_devices=1,
-                copies=True,
                 startup_s=0.0,
+                offers=("cache",),
             ),
             "ddp": StrategyFacts(
                 summary="copies",
                 tasks=("train", "infer"),
                 min_devices=1,
                 max_devices=None,
-                copies=True,
                 startup_s=0.1,
+                axes=("data",),
+                needs=("copies",),
+                offers=("cache",),
+                shares_batch=("data",),
             ),
             "pairs": StrategyFacts(
-                summary="two", tasks=("train",), min_devices=2, max_devices=2, copies=False, startup_s=0.1
+                summary="two",
+                tasks=("train",),
+                min_devices=2,
+                max_devices=2,
+                startup_s=0.1,
+                axes=("pair",),
+                needs=("copies",),
+            ),
+            "pipe": StrategyFacts(
+                summary="stages",
+                tasks=("train", "infer"),
+                min_devices=1,
+                max_devices=None,
+                startup_s=0.1,
+                axes=("stages",),
+                needs=("blocks",),
+                options={"schedule": "gpipe", "micro_batches": 4, "chunks": 2},
+                ranges={"micro_batches": (1, 64), "chunks": (2, 8)},
+                choices={"schedule": ("gpipe", "1f1b", "interleaved")},
+                at_least={"micro_batches": "stages"},
+                applies={"chunks": {"schedule": ("interleaved",)}},
+            ),
+            "grid": StrategyFacts(
+                summary="copies of splits",
+                tasks=("train",),
+                min_devices=2,
+                max_devices=None,
+                startup_s=0.1,
+                axes=("data", "tensor"),
+                needs=("split",),
+                shares_batch=("data",),
+                options={"tensor": 2, "sequence_parallel": False},
+                ranges={"tensor": (1, 64)},
             ),
         },
         accelerators={

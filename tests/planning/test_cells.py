@@ -96,6 +96,134 @@ def test_a_cell_that_cannot_run_has_a_sentence_that_says_why(
     assert reason in {c.reason for c in cells}
 
 
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"strategy": "grid", "devices": 3}, "3 devices cannot be laid out with tensor 2."),
+        (
+            {"strategy": "grid", "devices": 2, "strategy_options": {"tensor": 0}},
+            "2 devices cannot be laid out with tensor 0.",
+        ),
+        (
+            {"strategy": "grid", "devices": 4, "batch": 7},
+            "The global batch of 7 cannot be shared equally by 2 groups of devices.",
+        ),
+        (
+            {"strategy": "grid", "devices": 6, "strategy_options": {"tensor": 3}},
+            "Size tiny can be split into 4 equal parts or a divisor of that, not 3.",
+        ),
+        (
+            {"strategy": "pipe", "devices": 2, "batch": 6},
+            "A batch of 6 cannot be cut into 4 equal micro-batches.",
+        ),
+        ({"strategy": "pipe", "devices": 8}, "8 stages are more than the 4 blocks of size tiny."),
+        (
+            {"strategy": "pipe", "devices": 4, "strategy_options": {"schedule": "interleaved"}},
+            "8 stages are more than the 4 blocks of size tiny.",
+        ),
+        (
+            {"strategy": "pipe", "devices": 4, "strategy_options": {"micro_batches": 2}},
+            "The option micro_batches is 2; with 4 stages it must be 4 at least.",
+        ),
+        (
+            {"strategy": "pipe", "devices": 1, "batch": 128, "strategy_options": {"micro_batches": 128}},
+            "The option micro_batches is 128; it may lie between 1 and 64.",
+        ),
+        (
+            {"strategy": "pipe", "task": "infer", "devices": 2},
+            "The task infer of gpt needs a cache, which the strategy pipe does not have.",
+        ),
+    ],
+)
+def test_a_layout_that_cannot_be_has_a_sentence_that_says_why(
+    shelves: Shelves, changes: dict[str, object], reason: str
+) -> None:
+    """Mesh, blocks, splits and micro-batches are known before anything runs."""
+    (cell,) = found(shelves, matrix(**changes), devices=8)
+
+    assert cell.reason == reason
+
+
+def test_a_strategys_option_varies_only_the_strategies_that_have_it(shelves: Shelves) -> None:
+    """Two levels of micro-batches are two cells of the pipeline and one of copies."""
+    cells = found(
+        shelves,
+        matrix(strategy=["ddp", "pipe"], devices=2, strategy_options={"micro_batches": [2, 4]}),
+    )
+
+    assert [(c.cell.strategy, c.cell.strategy_options.get("micro_batches")) for c in cells] == [
+        ("ddp", None),
+        ("pipe", 2),
+        ("pipe", 4),
+    ]
+    assert cells[0].cell.mesh == {"data": 2}
+    assert cells[1].cell.mesh == {"stages": 2}
+
+
+def test_an_option_that_does_not_apply_is_no_part_of_the_cell(shelves: Shelves) -> None:
+    """Chunks belong to the interleaved schedule; the other has one cell whatever they are."""
+    cells = found(
+        shelves,
+        matrix(
+            strategy="pipe",
+            devices=2,
+            strategy_options={"schedule": ["gpipe", "interleaved"], "chunks": [2, 3]},
+        ),
+    )
+
+    assert [c.cell.strategy_options.get("chunks") for c in cells] == [None, 2, 3]
+
+
+def test_an_id_shows_the_strategys_options_that_are_not_at_their_default(shelves: Shelves) -> None:
+    """A word as it is, a number with its letter, a switch by its name."""
+    options = {"schedule": "1f1b", "micro_batches": 8}
+    (pipe,) = found(shelves, matrix(strategy="pipe", devices=2, strategy_options=options))
+    (grid,) = found(shelves, matrix(strategy="grid", devices=4, strategy_options={"sequence_parallel": True}))
+    (plain,) = found(shelves, matrix(strategy="pipe", devices=2))
+
+    assert pipe.id.startswith("gpt-tiny.train.pipe-m8-1f1b.x2.fp32.b8-")
+    assert grid.id.startswith("gpt-tiny.train.grid-sequenceparallel.x4.")
+    assert plain.id.startswith("gpt-tiny.train.pipe.x2.")
+
+
+def test_an_exclusion_may_name_a_strategys_option(shelves: Shelves) -> None:
+    """As `strategy_options.` and its name."""
+    rule = Exclude(where={"strategy_options.micro_batches": 4}, because="No.")
+
+    cells = found(
+        shelves,
+        matrix(strategy="pipe", devices=2, strategy_options={"micro_batches": [2, 4]}),
+        exclude=[rule],
+    )
+
+    assert [c.reason for c in cells] == ["", "No."]
+
+
+@pytest.mark.parametrize(
+    ("options", "problem", "remedy"),
+    [
+        (
+            {"micro_batchs": 4},
+            "no strategy of this matrix (ddp, pipe) has such",
+            'Did you mean "micro_batches"?',
+        ),
+        ({"tensor": 2}, "no strategy of this matrix (ddp, pipe) has such", "chunks, micro_batches, schedule"),
+        ({"schedule": "1fb1"}, '"1fb1" is no schedule', 'Did you mean "1f1b"?'),
+        ({"micro_batches": "4"}, "expected int, got str", "Write a value like 4."),
+        ({"micro_batches": []}, "an empty list has no levels", "Name at least one level."),
+    ],
+)
+def test_a_wrong_strategy_option_is_refused_with_the_nearest_right_one(
+    shelves: Shelves, options: dict[str, object], problem: str, remedy: str
+) -> None:
+    """A misspelt one would measure the default in silence."""
+    with pytest.raises(BadStudyFile) as refused:
+        found(shelves, matrix(strategy=["ddp", "pipe"], strategy_options=options))
+
+    assert problem in refused.value.problem
+    assert remedy in refused.value.remedy
+
+
 def test_more_cpu_ranks_than_cores_may_run(shelves: Shelves) -> None:
     """On the cpu oversubscription is allowed and flagged by the plan; on GPUs it is impossible."""
     cells = found(shelves, matrix(devices=4), devices=2)

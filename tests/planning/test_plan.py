@@ -121,6 +121,24 @@ def test_without_any_one_device_cell_there_is_no_base_and_the_reason_is_given(sh
     assert "no cell of the strategy `single`" in series.unknown["base"]
 
 
+def test_a_series_grows_along_the_first_axis_only(shelves: Shelves) -> None:
+    """Copies of splits form one series for each degree of splitting, each against the plain version."""
+    found = plan(
+        shelves,
+        study(strategy=["single", "grid"], devices=[1, 2, 4], strategy_options={"tensor": [2, 4]}),
+    ).series
+
+    assert [[name.rpartition("-")[0] for name in series.members] for series in found] == [
+        [
+            "gpt-tiny.train.single.x1.fp32.b8",
+            "gpt-tiny.train.grid.x2.fp32.b8",
+            "gpt-tiny.train.grid.x4.fp32.b8",
+        ],
+        ["gpt-tiny.train.single.x1.fp32.b8", "gpt-tiny.train.grid-t4.x4.fp32.b8"],
+    ]
+    assert all(series.own_base is None for series in found)
+
+
 def test_one_device_makes_no_series(shelves: Shelves) -> None:
     """A machine with one device has points and no scaling."""
     assert plan(shelves, study(devices=1)).series == ()

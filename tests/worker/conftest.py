@@ -190,19 +190,22 @@ def launch(tmp_path_factory: pytest.TempPathFactory) -> Launch:
         protocol: Protocol = SHORT,
         prelude: str = "",
         deadline_s: float = 60.0,
+        mesh: dict[str, int] | None = None,
         **options: str | int | float,
     ) -> list[Rank]:
+        strategy = strategy or ("single" if devices == 1 else "ddp")
         cell = Cell(
             workload=workload,
             size=size,
             task=task,
-            strategy=strategy or ("single" if devices == 1 else "ddp"),
+            strategy=strategy,
             accelerator="cpu",
             devices=devices,
             precision=precision,
             batch=batch,
             threads_per_device=1,
             options=options,
+            mesh=mesh or ({"data": devices} if strategy == "ddp" else {}),
         )
         folder = base / str(len(list(base.iterdir())))
         return start(folder, cell, protocol, prelude=prelude, deadline_s=deadline_s)

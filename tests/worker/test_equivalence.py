@@ -1,80 +1,218 @@
-"""Two ranks under ddp compute what one process computes on the same global batch, in double precision.
+"""Every strategy computes what one process computes on the same global batch, with every workload it can.
 
-BatchNorm differs by nature, since each rank normalises by its own share: for resnet it is frozen.
+Strategies and workloads are found on their shelves; planning says which of them go together, on which
+numbers of ranks. A strategy's switches and words are each tried. BatchNorm differs by nature, since each
+rank normalises by its own share: it is frozen (`rank_pool.Spy`).
 """
 
+import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 import torch
 
-# One step of the real job at its real batch; the gradients that it left, and its loss, go to a file.
-ONE_STEP = """
-import sys, torch
-from study.domain.study import Protocol
-from study.domain.trial import Cell, Order
-from study.worker.accelerators import cpu
-from study.worker.contracts import Place
-from study.worker.group import Alone, TorchGroup
-from study.worker.samples import token_batches
-from importlib import import_module
+from study.domain import shelf
+from study.domain.shelf import StrategyFacts
+from study.domain.study import Matrix, Study, Task
+from study.domain.trial import Cell
+from study.planning.cells import Shelves, candidates
+from study.planning.plan import read_shelves
 
-workload, folder, rank, world = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-strategy = import_module("study.worker.strategies." + ("single" if world == 1 else "ddp"))
-options = {"gpt": {"sequence": 16}, "resnet": {"image": 16}}[workload]
-cell = Cell(workload=workload, size="tiny", task="train", strategy="", accelerator="cpu", devices=world,
-            precision="fp32", batch=8, threads_per_device=1, options=options)
-order = Order(trial="t", cell=cell, protocol=Protocol(), seed=5, rank=rank, world_size=world,
-              store=folder + "/store", folder=folder, deadline_s=60)
-torch.set_default_dtype(torch.float64)
-torch.manual_seed(5)
-device = cpu.open_device(0, 1, "fp32")
-group = TorchGroup(order, "gloo", device) if strategy.JOINS_GROUP else Alone()
-models = []
-def wrap(model):
-    if workload == "resnet":
-        # Frozen statistics; and a block that starts as its shortcut would hide its convolutions.
-        model.eval()
-        for block in model.blocks:
-            torch.nn.init.normal_(block.norms[-1].weight, std=0.1)
-    models.append(model)
-    return strategy.apply(model, training=True, device=device)
-job = import_module("study.worker.workloads." + workload).build(
-    Place(cell=cell, seed=5, rank=rank, world_size=world, device=device, accelerator=cpu,
-          share=strategy.share(8, rank, world), wrap=wrap))
-loss = job.step()
-grads = {name: p.grad for name, p in models[0].named_parameters()}
-torch.save({"loss": loss, "grads": grads}, f"{folder}/rank-{rank}.pt")
-group.close()
-"""
+HERE = Path(__file__).parent
+SHOWN = HERE.parent.parent / "docs" / "adding-a-strategy.md"
+BROKEN = ("sum", "share", "order")
+
+SHORT = {
+    ("gpt", "train"): {"sequence": 16},
+    ("gpt", "infer"): {"prompt": 8, "generate": 4},
+    ("resnet", "train"): {"image": 16},
+}
+"""Options that make a workload's smallest size smaller still."""
 
 
-def one_step(folder: Path, workload: str, world: int) -> list[dict]:
-    """What each rank of a world has after one step."""
-    folder.mkdir()
-    processes = [
-        subprocess.Popen([sys.executable, "-c", ONE_STEP, workload, str(folder), str(rank), str(world)])
-        for rank in range(world)
+def variants(facts: StrategyFacts) -> list[dict[str, Any]]:
+    """The defaults, then each switch turned and each other word, one at a time."""
+    turned = [{name: not value} for name, value in facts.options.items() if isinstance(value, bool)]
+    words = [{name: word} for name, choice in facts.choices.items() for word in choice]
+    return [{}, *turned, *(option for option in words if option.items() - facts.options.items())]
+
+
+def cells_of(
+    shelves: Shelves, workload: str, task: Task, strategy: str, devices: list[int]
+) -> list[tuple[str, Cell]]:
+    """What a strategy can do on so many ranks, with its id, as planning has it."""
+    size = next(iter(shelves.workloads[workload].sizes))
+    matrices = [
+        Matrix(
+            workload=workload,
+            task=task,
+            size=size,
+            strategy=strategy,
+            devices=devices,
+            options=SHORT.get((workload, task), {}),
+            strategy_options=options,
+        )
+        for options in variants(shelves.strategies[strategy])
     ]
-    assert [process.wait(timeout=120) for process in processes] == [0] * world
-    return [torch.load(folder / f"rank-{rank}.pt") for rank in range(world)]
+    found = candidates(Study(name="s", title="S", matrix=matrices), shelves, "cpu", 4, "here")
+    return list({c.id: (c.id, c.cell) for c in found if not c.reason}.values())
+
+
+SHELVES = read_shelves()
+CASES = dict(
+    case
+    for workload, facts in SHELVES.workloads.items()
+    for task in facts.tasks
+    if facts.needs_torch
+    for strategy in SHELVES.strategies
+    if strategy != "single"
+    for case in cells_of(SHELVES, workload, task, strategy, [2, 4])
+)
+
+
+class Pool:
+    """The ranks, from the test's side; what one process computes is asked for once."""
+
+    def __init__(self, process: "subprocess.Popen[str]", folder: Path) -> None:
+        self._process = process
+        self.folder = folder
+        self._alone: dict[bytes, dict[str, Any]] = {}
+
+    def run(self, cell: Cell, module: str, *, double: bool) -> list[dict[str, Any]]:
+        """What each rank has afterwards; raises with its words if one could not."""
+        workload = shelf.module_names("workloads")[cell.workload]
+        case = {"cell": cell, "strategy": module, "workload": workload, "double": double}
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(msgspec.json.encode(case).decode() + "\n")
+        self._process.stdin.flush()
+        said = msgspec.json.decode(self._process.stdout.readline())
+        assert said == "ok", said
+        return [torch.load(self.folder / f"rank-{rank}.pt") for rank in range(cell.devices)]
+
+    def alone(self, cell: Cell, *, double: bool) -> dict[str, Any]:
+        """What one process has."""
+        plain = msgspec.structs.replace(cell, strategy="single", devices=1, mesh={}, strategy_options={})
+        key = msgspec.json.encode([plain, double])
+        if key not in self._alone:
+            (self._alone[key],) = self.run(plain, "study.worker.strategies.single", double=double)
+        return self._alone[key]
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
+    """A pool of ranks that sees the strategies that are broken on purpose, and the one that is shown."""
+    folder = tmp_path_factory.mktemp("pool")
+    (code,) = re.findall(r"```python\n(.*?)```", SHOWN.read_text(), flags=re.DOTALL)
+    (folder / "shown_by_hand.py").write_text(code)
+    facts = folder / "shown-1.0.dist-info"
+    facts.mkdir()
+    (facts / "METADATA").write_text("Metadata-Version: 2.1\nName: shown\nVersion: 1.0\n")
+    (facts / "entry_points.txt").write_text("[study.strategies]\nby-hand = shown_by_hand\n")
+    environment = {**os.environ, "PYTHONPATH": f"{HERE / 'extension'}{os.pathsep}{folder}"}
+    with subprocess.Popen(
+        [sys.executable, str(HERE / "rank_pool.py"), str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as process:
+        yield Pool(process, folder)
+
+
+def require_equal(pool: Pool, cell: Cell, module: str) -> None:
+    """The contract: losses, every gradient, and parameters after five steps are those of one process."""
+    for double in (True, False):
+        truth, ranks = pool.alone(cell, double=double), pool.run(cell, module, double=double)
+        if cell.task == "infer":
+            require_same_answers(ranks, truth["answers"], 1e-10 if double else 1e-4)
+            continue
+        losses = [rank["loss"] for rank in ranks if rank["loss"]]
+        assert losses, "no rank has the loss"
+        loss = torch.tensor(losses, dtype=torch.float64).mean(dim=0)
+        right = torch.tensor(truth["loss"], dtype=torch.float64)
+        assert (loss - right)[0].abs() <= (1e-10 if double else 1e-5) * right[0].abs(), "loss"
+        require_close(ranks, truth, "grads", 1e-10 if double else 1e-4)
+        if double:
+            require_close(ranks, truth, "parameters", 1e-9)
+
+
+def require_same_answers(ranks: list[dict[str, Any]], truth: list[Any], tolerance: float) -> None:
+    """Each rank that has answers has those of its share of the batch, and all of the batch is answered."""
+    answered = set()
+    for rank in ranks:
+        start, stop = rank["share"]
+        for mine, right in zip(rank["answers"], truth, strict=True):
+            if mine is not None:
+                answered |= set(range(start, stop))
+                share = right[start:stop]
+                assert mine.shape == share.shape, "answers"
+                assert (mine - share).abs().max() <= tolerance * share.abs().max(), "answers"
+    assert answered == set(range(len(truth[0])))
+
+
+def require_close(ranks: list[dict[str, Any]], truth: dict[str, Any], what: str, tolerance: float) -> None:
+    """Each rank's part, of those together that have it, against the whole truth, relative to the largest."""
+    assert {name for rank in ranks for name in rank[what]} == set(truth[what])
+    largest = max(value.abs().max().item() for value in truth[what].values() if value is not None)
+    assert largest > 1e-3
+    for rank in ranks:
+        for name, mine in rank[what].items():
+            right = truth[what][name]
+            assert (mine is None) == (right is None), f"{what}: {name}"
+            if mine is None:
+                continue
+            assert mine.shape == right.shape, f"{what}: {name}"
+            scale = max(right.abs().max().item(), 1e-3 * largest)
+            assert (mine - right).abs().max().item() <= tolerance * scale, f"{what}: {name}"
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("workload", ["gpt", "resnet"])
-def test_ddp_has_the_gradients_of_one_process(tmp_path, workload):
-    """Gradients on both ranks, and the mean of their losses, equal one process's to rounding."""
-    (alone,) = one_step(tmp_path / "one", workload, 1)
-    ranks = one_step(tmp_path / "two", workload, 2)
+@pytest.mark.parametrize("case", CASES)
+def test_a_strategy_computes_what_one_process_computes(pool: Pool, case: str) -> None:
+    """Loss, all gradients and five steps of SGD, or all answers, in double and in single precision."""
+    cell = CASES[case]
 
-    assert torch.stack([rank["loss"] for rank in ranks]).mean().item() == pytest.approx(
-        alone["loss"].item(), rel=1e-12
-    )
-    assert ranks[0]["loss"] != ranks[1]["loss"]
-    for name, truth in alone["grads"].items():
-        scale = truth.abs().max().item()
-        for rank in ranks:
-            assert (rank["grads"][name] - truth).abs().max().item() <= 1e-10 * scale + 1e-14, name
-    assert max(truth.abs().max().item() for truth in alone["grads"].values()) > 1e-3
+    require_equal(pool, cell, shelf.module_names("strategies")[cell.strategy])
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("broken", BROKEN)
+@pytest.mark.parametrize("workload", ["gpt", "resnet"])
+def test_a_broken_strategy_is_found_out(
+    pool: Pool, monkeypatch: pytest.MonkeyPatch, broken: str, workload: str
+) -> None:
+    """A missing sum, a wrong share and stages in the wrong order each break the contract."""
+    monkeypatch.syspath_prepend(str(HERE / "extension"))
+    shelves, name = read_shelves(), f"broken-{broken}"
+    ((_, cell),) = cells_of(shelves, workload, "train", name, [2])
+
+    with pytest.raises(AssertionError, match=r"loss|grads"):
+        require_equal(pool, cell, shelf.module_names("strategies")[name])
+
+
+@pytest.mark.torch
+def test_the_strategy_that_is_shown_works(pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one in docs/adding-a-strategy.md keeps the contract, as another distribution's."""
+    monkeypatch.syspath_prepend(str(pool.folder))
+
+    for workload in ("gpt", "resnet"):
+        for _, cell in cells_of(read_shelves(), workload, "train", "by-hand", [2, 4]):
+            require_equal(pool, cell, "shown_by_hand")
+
+
+def test_every_strategy_and_every_workload_that_trains_is_in_the_matrix() -> None:
+    """Nothing on a shelf is passed over because planning finds no cell for it."""
+    tried = {(cell.workload, cell.strategy) for cell in CASES.values() if cell.task == "train"}
+
+    for strategy, facts in SHELVES.strategies.items():
+        for workload, of in SHELVES.workloads.items():
+            fits = set(facts.needs) <= set(of.seams) and "train" in of.tasks and "train" in facts.tasks
+            if fits and of.needs_torch and strategy != "single":
+                assert (workload, strategy) in tried

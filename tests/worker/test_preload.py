@@ -19,7 +19,7 @@ import study.worker.preload
 import torch
 assert len(os.listdir("/proc/self/task")) == 1, "threads"
 assert not torch.cuda.is_initialized(), "cuda"
-assert "torch._dynamo" in sys.modules and "study.worker.workloads.gpt" in sys.modules
+assert "torch._dynamo" in sys.modules and "study.worker.strategies.layer_split" in sys.modules
 """
 
 
@@ -47,6 +47,7 @@ def test_a_rank_runs_from_a_forkserver_and_says_so(tmp_path):
         batch=4,
         threads_per_device=1,
         options={"sequence": 16},
+        mesh={"data": 2},
     )
     server = multiprocessing.get_context("forkserver")
     server.set_forkserver_preload(["study.worker.preload"])

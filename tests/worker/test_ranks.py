@@ -145,6 +145,41 @@ def test_ddp_alone_joins_a_group_of_one(readings):
     assert reading.work == 12 * 8 * 16
 
 
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("workload", "task", "options", "units"),
+    [
+        ("gpt", "train", {"sequence": 16}, 16),
+        ("gpt", "infer", {"prompt": 8, "generate": 6}, 6),
+        ("resnet", "infer", {"image": 16}, 1),
+    ],
+)
+def test_stages_report_what_they_have(readings, workload, task, options, units):
+    """Under layer-split the last stage counts the work and has the losses; others say why they have none."""
+    first, middle, last = readings(
+        workload, task, devices=3, strategy="layer-split", mesh={"stages": 3}, **options
+    )
+
+    assert (first.work, middle.work, last.work) == (0, 0, 12 * 8 * units)
+    assert first.loss == middle.loss == ()
+    assert first.parameters == last.parameters > 100_000
+    if task == "train":
+        assert first.unknown["loss_first"] == "another rank has the loss"
+        assert len(last.loss) == 12
+        assert last.loss[-1] < last.loss_first
+    if workload == "gpt" and task == "infer":
+        assert len(first.first_token_ns) == len(last.first_token_ns) == 12
+        assert middle.first_token_ns == ()
+
+
+@pytest.mark.torch
+def test_a_mesh_that_is_not_the_ranks_is_invalid(launch):
+    """A layout for three ranks cannot be measured on two."""
+    ranks = launch("gpt", "train", devices=2, mesh={"data": 3}, sequence=16)
+
+    assert {rank.error.message for rank in ranks} == {"A mesh of {'data': 3} is not made of 2 ranks."}
+
+
 def test_sleep_runs_without_torch(launch):
     """Two ranks of the instrument check meet over files, never load torch, and do the work ordered."""
     ranks = launch("sleep", "check", devices=2, size="amdahl", step_ms=4.0, serial_share=0.5, jitter=0.0)

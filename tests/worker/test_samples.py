@@ -9,6 +9,7 @@ from study.domain.trial import Cell
 from study.worker.accelerators import cpu
 from study.worker.contracts import Place
 from study.worker.samples import image_batches, token_batches
+from study.worker.strategies import single
 
 
 def standing(share: range, seed: int = 1) -> Place:
@@ -32,7 +33,8 @@ def standing(share: range, seed: int = 1) -> Place:
         device=torch.device("cpu"),
         accelerator=cpu,
         share=share,
-        wrap=lambda model: model,
+        counted=len(share),
+        strategy=single,
     )
 
 

@@ -18,7 +18,7 @@ FILES = [(kind, name) for kind in KINDS for name in shelf.module_names(kind)]
 
 ASKED = {
     "accelerators": {n for n in vars(contracts.Accelerator) if not n.startswith("_")} | {"visible_devices"},
-    "strategies": {"share", "apply", "JOINS_GROUP"},
+    "strategies": {"share", "counted", "apply", "JOINS_GROUP"},
     "workloads": {"build"},
 }
 
@@ -53,13 +53,28 @@ class TestContract:
 
 
 @pytest.mark.parametrize("name", shelf.module_names("workloads"))
-def test_a_workload_names_strategies_that_exist(name):
-    """A workload's strategies are on their shelf, and know one of its tasks at least."""
+def test_a_workloads_seams_are_limited_by_what_its_sizes_say(name):
+    """Each dimension that limits a seam is a whole number of every size."""
     facts = shelf.facts("workloads", name, WorkloadFacts)
-    strategies = shelf.all_facts("strategies", StrategyFacts)
 
-    for strategy in facts.strategies:
-        assert set(strategies[strategy].tasks) & set(facts.tasks)
+    for limit in filter(None, facts.seams.values()):
+        assert all(isinstance(size[limit], int) for size in facts.sizes.values())
+
+
+@pytest.mark.parametrize("name", shelf.module_names("strategies"))
+def test_a_strategys_facts_agree_with_each_other(name):
+    """Axes, options and rules name what is there, and some workload has the seams."""
+    facts = shelf.facts("strategies", name, StrategyFacts)
+    workloads = shelf.all_facts("workloads", WorkloadFacts)
+
+    assert set(facts.shares_batch) <= set(facts.axes)
+    assert {*facts.axes[1:], *facts.ranges, *facts.choices, *facts.at_least, *facts.applies} <= set(
+        facts.options
+    )
+    assert set(facts.at_least.values()) <= set(facts.axes)
+    for option, words in facts.choices.items():
+        assert facts.options[option] in words
+    assert any(set(facts.needs) <= set(workload.seams) for workload in workloads.values())
 
 
 def test_strategies_accelerators_and_sleep_are_read_without_torch():
@@ -79,7 +94,7 @@ def test_shares_of_ddp_cover_each_sample_once(world_size):
     """All ranks' shares, in order, are the batch."""
     ddp = importlib.import_module("study.worker.strategies.ddp")
 
-    shares = [ddp.share(8, rank, world_size) for rank in range(world_size)]
+    shares = [ddp.share(8, rank, {"data": world_size}) for rank in range(world_size)]
 
     assert [sample for share in shares for sample in share] == list(range(8))
     assert {len(share) for share in shares} == {8 // world_size}
@@ -90,4 +105,4 @@ def test_single_refuses_a_second_rank():
     single = importlib.import_module("study.worker.strategies.single")
 
     with pytest.raises(Invalid, match="runs on one device, and 2 were ordered"):
-        single.share(8, 0, 2)
+        single.share(8, 0, {"data": 2})

@@ -29,22 +29,39 @@ class Dimensions:
 class Cache:
     """Keys and values of the tokens seen so far: per layer two tensors (batch, heads, room, width/heads).
 
-    The room is allocated once, so that decoding neither allocates nor copies the past.
+    A layer's room is allocated when it is first used and kept, so that decoding neither allocates nor
+    copies the past. Only the layers and heads that a rank holds take room.
     """
 
-    def __init__(self, model: "GPT", batch: int, room: int) -> None:
-        size = model.dimensions
-        weight = model.tokens.weight
-        shape = (size.layers, 2, batch, size.heads, room, size.width // size.heads)
-        self._store = torch.empty(shape, dtype=weight.dtype, device=weight.device)
-        self.length = 0
+    def __init__(self, room: int) -> None:
+        """`room` is the greatest number of tokens."""
+        self._room = room
+        self._store: dict[int, Tensor] = {}
+        self._seen: dict[int, int] = {}
+
+    @property
+    def length(self) -> int:
+        """Tokens that every layer has seen."""
+        return min(self._seen.values(), default=0)
+
+    def clear(self) -> None:
+        """Forget all tokens and keep the room."""
+        self._seen.clear()
+
+    def seen(self, layer: int) -> int:
+        """Tokens that a layer has seen."""
+        return self._seen.get(layer, 0)
 
     def extend(self, layer: int, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
         """Add the keys and values of the new tokens; returns those of all tokens so far."""
-        end = self.length + keys.shape[2]
+        start = self.seen(layer)
+        end = self._seen[layer] = start + keys.shape[2]
+        if layer not in self._store:
+            batch, heads, _, width = keys.shape
+            self._store[layer] = keys.new_empty((2, batch, heads, self._room, width))
         store = self._store[layer]
-        store[0, :, :, self.length : end] = keys
-        store[1, :, :, self.length : end] = values
+        store[0, :, :, start:end] = keys
+        store[1, :, :, start:end] = values
         return store[0, :, :, :end], store[1, :, :, :end]
 
 
@@ -66,7 +83,7 @@ class Attention(nn.Module):
         causal = True
         if cache is not None:
             # The prompt comes first and whole; afterwards a lone query may see everything before it.
-            causal = cache.length == 0
+            causal = cache.seen(layer) == 0
             k, v = cache.extend(layer, k, v)
         y = functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
         return self.out(y.transpose(1, 2).reshape(batch, length, -1))
@@ -104,7 +121,7 @@ class GPT(nn.Module):
     """The whole decoder."""
 
     def __init__(self, dimensions: Dimensions) -> None:
-        """Weights are drawn from torch's generator as GPT-2's were."""
+        """Weights have their values once they are drawn."""
         super().__init__()
         size = self.dimensions = dimensions
         self.tokens = nn.Embedding(size.vocab, size.width)
@@ -113,7 +130,6 @@ class GPT(nn.Module):
         self.norm = nn.LayerNorm(size.width)
         self.head = nn.Linear(size.width, size.vocab, bias=False)
         self.head.weight = self.tokens.weight
-        self._draw_weights()
         self.seams = Seams(
             before=("tokens", "positions"),
             blocks=tuple(f"blocks.{i}" for i in range(size.layers)),
@@ -131,23 +147,29 @@ class GPT(nn.Module):
         that it holds, and only the last position's logits are made, (batch, vocab). The first call
         brings the whole prompt, each later call one token.
         """
-        start = 0 if cache is None else cache.length
-        length = tokens.shape[1]
-        places = torch.arange(start, start + length, device=tokens.device)
-        x = self.tokens(tokens) + self.positions(places)
+        x = self.enter(tokens, cache)
         for block in self.blocks:
             x = block(x, cache)
-        if cache is None:
-            return self.head(self.norm(x))
-        cache.length += length
-        return self.head(self.norm(x[:, -1]))
+        return self.leave(x, cache)
 
-    def _draw_weights(self) -> None:
-        """Normal, deviation 0.02, divided by sqrt(2 × layers) where a layer adds to the residual stream."""
-        deep = (2 * self.dimensions.layers) ** -0.5
-        for name, module in self.named_modules():
-            if isinstance(module, nn.Linear | nn.Embedding):
-                scale = deep if name.endswith(("attention.out", "mlp.down")) else 1.0
-                nn.init.normal_(module.weight, std=0.02 * scale)
-            if isinstance(module, nn.Linear) and module.bias is not None:
-                nn.init.zeros_(module.bias)
+    def enter(self, tokens: Tensor, cache: Cache | None = None) -> Tensor:
+        """What the first block takes: (batch, length, width)."""
+        start = 0 if cache is None else cache.length
+        places = torch.arange(start, start + tokens.shape[1], device=tokens.device)
+        return self.tokens(tokens) + self.positions(places)
+
+    def leave(self, x: Tensor, cache: Cache | None = None) -> Tensor:
+        """Logits from what the last block gave."""
+        return self.head(self.norm(x if cache is None else x[:, -1]))
+
+    def draw(self, name: str, tensor: Tensor, generator: torch.Generator) -> None:
+        """As GPT-2's: normal, deviation 0.02, divided by sqrt(2 × layers) where a layer adds to the residual
+        stream; biases zero, norms one."""
+        if name.endswith(".bias"):
+            nn.init.zeros_(tensor)
+        elif "norm" in name:
+            nn.init.ones_(tensor)
+        else:
+            deep = name.endswith(("attention.out.weight", "mlp.down.weight"))
+            scale = (2 * self.dimensions.layers) ** -0.5 if deep else 1.0
+            nn.init.normal_(tensor, std=0.02 * scale, generator=generator)

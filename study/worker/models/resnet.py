@@ -7,6 +7,7 @@ The bottleneck strides in its 3×3 convolution (the widespread "v1.5"). Paramete
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -80,7 +81,6 @@ class ResNet(nn.Module):
                 channels = 4 * width if size.bottleneck else width
         self.blocks = nn.ModuleList(blocks)
         self.head = nn.Linear(channels, size.classes)
-        self._draw_weights()
         self.seams = Seams(
             before=("stem",),
             blocks=tuple(f"blocks.{i}" for i in range(len(blocks))),
@@ -89,21 +89,32 @@ class ResNet(nn.Module):
 
     def forward(self, images: Tensor) -> Tensor:
         """(batch, 3, side, side) to logits (batch, classes)."""
-        x = self.stem(images)
+        x = self.enter(images)
         for block in self.blocks:
             x = block(x)
+        return self.leave(x)
+
+    def enter(self, images: Tensor) -> Tensor:
+        """What the first block takes."""
+        return self.stem(images)
+
+    def leave(self, x: Tensor) -> Tensor:
+        """Logits from what the last block gave."""
         return self.head(x.mean(dim=(2, 3)))
 
-    def _draw_weights(self) -> None:
-        """He's normal for convolutions; each block's last norm starts at zero, so that a block starts as
-        its shortcut and the first steps are calm (Goyal et al. 2017, section 5.1)."""
-        for module in self.modules():
-            if isinstance(module, nn.Conv2d):
-                nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
-            if isinstance(module, Block):
-                scale = getattr(module.norms[-1], "weight", None)
-                if isinstance(scale, Tensor):
-                    nn.init.zeros_(scale)
+    def draw(self, name: str, tensor: Tensor, generator: torch.Generator) -> None:
+        """He's normal for convolutions, torch's uniform for the head; norms one, but each block's last norm
+        zero, so that a block starts as its shortcut and the first steps are calm (Goyal et al. 2017,
+        section 5.1)."""
+        if tensor.dim() == 4:
+            nn.init.kaiming_normal_(tensor, mode="fan_out", nonlinearity="relu", generator=generator)
+        elif name.startswith("head."):
+            bound = self.head.in_features**-0.5
+            nn.init.uniform_(tensor, -bound, bound, generator=generator)
+        else:
+            last = 2 if self.dimensions.bottleneck else 1
+            starts_at_one = name.endswith(".weight") and not name.endswith(f".norms.{last}.weight")
+            tensor.fill_(1.0 if starts_at_one else 0.0)
 
 
 def _convolution(taken: int, given: int, kernel: int, stride: int) -> nn.Conv2d:

@@ -4,10 +4,15 @@ A strategy is generic and is applied from outside to an unchanged model. A file 
 literal (`study.domain.shelf.StrategyFacts`) and offers; `study.worker.contracts.Strategy` has the types:
 
 - `JOINS_GROUP`: whether its ranks join a process group, even a rank that is alone;
-- `share(batch, rank, world_size)`: the indices within the global batch of the samples that a rank
-  works on. The shares of all ranks cover each sample once, and a rank's work is counted from its
-  share. Raises `study.worker.contracts.Invalid` if the batch cannot be shared so;
-- `apply(model, training=, device=)`: the model under the strategy. The model stands on `device`
-  already and has the same values on every rank. What a model allows is stated by its `seams`
-  (`study.worker.models.seams.Seams`); a seam that is missing is an `Invalid` with a sentence.
+- `share(batch, rank, mesh)`: the indices within the global batch of the samples whose data a rank needs;
+  `mesh` has the degree of each axis. Raises `study.worker.contracts.Invalid` if the batch cannot be
+  shared so;
+- `counted(batch, rank, mesh)`: how many samples' work a rank reports. Over all ranks it is the batch;
+- `apply(model, place, loss=, scale=)`: the model under the strategy, a `study.worker.contracts.Runner`.
+  The model stands on the meta device and has no values: the strategy takes the part that this rank holds
+  and calls `study.worker.parameters.materialise` on it. What a model allows is stated by its `seams`
+  (`study.worker.models.seams.Seams`). `loss` is None if nothing is trained; `scale` multiplies the loss
+  before the backward pass.
+
+docs/adding-a-strategy.md tells it with an example.
 """

@@ -6,9 +6,11 @@ normalises by the statistics of its own share). Inference and checks need no syn
 ranks are independent replicas that start together.
 """
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from study.worker.contracts import Invalid
+from study.worker.contracts import Loss, Place, Runner
+from study.worker.mesh import equal_share
 
 FACTS = {
     "summary": "Data parallel: in training DistributedDataParallel, otherwise independent replicas; "
@@ -16,29 +18,40 @@ FACTS = {
     "tasks": ("train", "infer", "check"),
     "min_devices": 1,
     "max_devices": None,
-    "copies": True,
     "startup_s": 0.1,
+    "axes": ("data",),
+    "needs": ("copies",),
+    "offers": ("cache",),
+    "shares_batch": ("data",),
 }
 
 JOINS_GROUP = True
 
 
-def share(batch: int, rank: int, world_size: int) -> range:
+def share(batch: int, rank: int, mesh: Mapping[str, int]) -> range:
     """An equal, contiguous share of the batch.
 
     Raises:
         Invalid: the batch does not divide by the ranks.
     """
-    if batch % world_size:
-        raise Invalid(f"A batch of {batch} cannot be shared equally by {world_size} ranks.")
-    each = batch // world_size
-    return range(rank * each, (rank + 1) * each)
+    return equal_share(batch, rank, mesh["data"])
 
 
-def apply(model: Any, *, training: bool, device: Any) -> Any:
+def counted(batch: int, rank: int, mesh: Mapping[str, int]) -> int:
+    """The samples of its share."""
+    return len(share(batch, rank, mesh))
+
+
+def apply(model: Any, place: Place, *, loss: Loss | None, scale: Callable[[Any], Any]) -> Runner:
     """The model wrapped for training, or as it is for inference."""
-    if not training:
-        return model
     from torch.nn.parallel import DistributedDataParallel
 
-    return DistributedDataParallel(model, device_ids=None if device.type == "cpu" else [device.index])
+    from study.worker.parameters import materialise
+    from study.worker.runners import WholeRunner
+
+    materialise(model, seed=place.seed, device=place.device)
+    if loss is None:
+        return WholeRunner(model, model, place, loss=None, scale=scale)
+    device_ids = None if place.device.type == "cpu" else [place.device.index]
+    wrapped = DistributedDataParallel(model, device_ids=device_ids)
+    return WholeRunner(wrapped, model, place, loss=loss, scale=scale, unsynchronised=wrapped.no_sync)

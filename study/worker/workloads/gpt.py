@@ -31,6 +31,7 @@ FACTS = {
             "options": {"prompt": 32, "generate": 32},
             "ranges": {"prompt": (1, 1e9), "generate": (2, 1e9)},
             "fits": {"context": ("prompt", "generate")},
+            "needs": ("cache",),
         },
     },
     "sizes": {
@@ -100,7 +101,7 @@ FACTS = {
         },
     },
     "precisions": ("fp32", "tf32", "bf16", "fp16"),
-    "strategies": ("single", "ddp"),
+    "seams": {"copies": "", "blocks": "layers", "split": "heads"},
 }
 
 
@@ -120,26 +121,23 @@ def dimensions(size: str) -> Dimensions:
 
 
 def _training(place: Place) -> Training:
-    cell, share = place.cell, place.share
+    cell = place.cell
     size, sequence = dimensions(cell.size), int(cell.options["sequence"])
     _require_room(cell.size, sequence, size.context)
-    with place.device:
+    with torch.device("meta"):
         model = GPT(size)
-    parameters = count_parameters(model)
-    wrapped = place.wrap(model)
     # One more token than the sequence: the targets are the inputs moved by one.
     batches = token_batches(place, length=sequence + 1, vocab=size.vocab)
     learning_rate = FACTS["sizes"][cell.size]["learning_rate"]  # type: ignore[index]
     return Training(
         place,
-        wrapped,
+        model,
         [(batch[:, :-1].contiguous(), batch[:, 1:].contiguous()) for batch in batches],
         _next_token_loss,
         # Fused: one kernel for all parameters, and with fp16 no wait for the scaler's verdict.
-        torch.optim.AdamW(wrapped.parameters(), lr=learning_rate, fused=True),
-        parameters=parameters,
+        lambda parameters: torch.optim.AdamW(parameters, lr=learning_rate, fused=True),
         work_unit="tokens",
-        work_per_step=len(share) * sequence,
+        work_per_step=place.counted * sequence,
     )
 
 
@@ -153,58 +151,67 @@ class Decoding:
     work_unit = "tokens"
 
     def __init__(self, place: Place) -> None:
-        cell, share = place.cell, place.share
+        cell = place.cell
         size = dimensions(cell.size)
         prompt, self._generate = int(cell.options["prompt"]), int(cell.options["generate"])
         if prompt < 1 or self._generate < 2:
             raise Invalid("Decoding needs a prompt of one token and two generated tokens at least.")
         room = prompt + self._generate
         _require_room(cell.size, room, size.context)
-        with place.device:
+        with torch.device("meta"):
             model = GPT(size)
         self.parameters = count_parameters(model)
-        self.model = place.wrap(prepared(model, cell.precision))
-        self.work_per_step = len(share) * self._generate
+        self.runner = place.run(prepared(model, cell.precision))
+        self.work_per_step = place.counted * self._generate
         self._accelerator = place.accelerator
         self._vocab = size.vocab
-        self._cache = Cache(model, len(share), room)
+        self._cache = Cache(room)
         self._pool = token_batches(place, length=prompt, vocab=size.vocab)
         self._steps = 0
 
     def begin(self) -> None:
         """Each step starts from a prompt anyway."""
 
-    def step(self) -> tuple[Mark, Tensor]:
-        """The mark after the first token, and whether every token and the last logits are sound."""
+    def step(self) -> tuple[Mark | None, Tensor | None]:
+        """The mark after the first token, and whether every token and the last logits are sound; None on a
+        rank that does not learn the tokens, or the logits."""
         prompts = self._pool[self._steps % len(self._pool)]
         self._steps += 1
         first, tokens, logits = self.decode(prompts)
-        sound = logits.isfinite().all() & (tokens >= 0).all() & (tokens < self._vocab).all()
-        return first, sound
+        if logits is None:
+            return first, None
+        return first, logits.isfinite().all() & (tokens >= 0).all() & (tokens < self._vocab).all()
 
     @torch.no_grad()
-    def decode(self, prompts: Tensor) -> tuple[Mark, Tensor, Tensor]:
+    def decode(self, prompts: Tensor) -> tuple[Mark | None, Tensor, Tensor | None]:
         """The mark after the first token, the tokens (batch, generate), and the last one's logits.
 
-        No token is read by the host while it decodes, so the device is never waited for.
+        No token is read by the host while it decodes, so the device is never waited for. A rank that does
+        not learn the tokens has no mark, and zeros, whose shape is all that it needs.
         """
-        self._cache.length = 0
-        tokens = torch.empty((prompts.shape[0], self._generate), dtype=prompts.dtype, device=prompts.device)
-        logits = self.model(prompts, self._cache)
-        tokens[:, 0] = logits.argmax(dim=-1)
-        first = self._accelerator.mark()
-        for i in range(1, self._generate):
-            logits = self.model(tokens[:, i - 1 : i], self._cache)
-            tokens[:, i] = logits.argmax(dim=-1)
+        self._cache.clear()
+        tokens = torch.zeros((prompts.shape[0], self._generate), dtype=prompts.dtype, device=prompts.device)
+        inputs, first, logits = prompts, None, None
+        for i in range(self._generate):
+            logits = self.runner.infer(inputs, self._cache)
+            chosen = None if logits is None else logits.argmax(dim=-1)
+            token = self.runner.hand_back(chosen, tokens[:, i])
+            if token is not None:
+                tokens[:, i] = token
+                first = first or self._accelerator.mark()
+            inputs = tokens[:, i : i + 1]
         return first, tokens, logits
 
-    def evidence(self, first: Note, window: Window) -> Evidence:  # noqa: ARG002 - nothing is learnt from it
-        """Time to the first token, and mean time of each later one, of every step.
+    def evidence(self, first: Note, window: Window) -> Evidence:
+        """Time to the first token, and mean time of each later one, of every step; nothing on a rank that
+        does not learn the tokens.
 
         Raises:
             Invalid: a step gave logits that are not finite, or a token that is no token.
         """
         require_sound([sound for _, sound in window.notes], "a logit was not finite or a token out of range")
+        if first[0] is None:
+            return Evidence()
         elapsed_ns, later = self._accelerator.elapsed_ns, self._generate - 1
         steps = zip(pairwise(window.marks), window.notes, strict=True)
         first_and_rest = [(elapsed_ns(a, token), elapsed_ns(token, b)) for (a, b), (token, _) in steps]

@@ -6,7 +6,7 @@ the other way round. BatchNorm normalises by the statistics of each rank's share
 """
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
 from study.worker.contracts import Evidence, Invalid, Job, Note, Place, Window
@@ -30,6 +30,7 @@ FACTS = {
             "classes": 10,
             "small_stem": True,
             "image": 32,
+            "blocks": 4,
         },
         "resnet18": {
             "bottleneck": False,
@@ -38,6 +39,7 @@ FACTS = {
             "classes": 1000,
             "small_stem": False,
             "image": 224,
+            "blocks": 8,
         },
         "resnet50": {
             "bottleneck": True,
@@ -46,10 +48,11 @@ FACTS = {
             "classes": 1000,
             "small_stem": False,
             "image": 224,
+            "blocks": 16,
         },
     },
     "precisions": ("fp32", "tf32", "bf16", "fp16"),
-    "strategies": ("single", "ddp"),
+    "seams": {"copies": "", "blocks": "blocks"},
 }
 
 MOMENTUM = 0.9
@@ -86,21 +89,17 @@ def learning_rate(batch: int) -> float:
 
 def _training(place: Place) -> Training:
     size = dimensions(place.cell.size)
-    with place.device:
+    with torch.device("meta"):
         model = ResNet(size)
-    parameters = count_parameters(model)
-    wrapped = place.wrap(model)
+    rate = learning_rate(place.cell.batch)
     return Training(
         place,
-        wrapped,
+        model,
         _images(place, size),
         _smoothed_loss,
-        torch.optim.SGD(
-            wrapped.parameters(), lr=learning_rate(place.cell.batch), momentum=MOMENTUM, fused=True
-        ),
-        parameters=parameters,
+        lambda parameters: torch.optim.SGD(parameters, lr=rate, momentum=MOMENTUM, fused=True),
         work_unit="images",
-        work_per_step=len(place.share),
+        work_per_step=place.counted,
     )
 
 
@@ -117,24 +116,25 @@ class Classifying:
 
     def __init__(self, place: Place) -> None:
         size = dimensions(place.cell.size)
-        with place.device:
-            model = ResNet(size)
+        with torch.device("meta"):
+            model: nn.Module = ResNet(size)
         self.parameters = count_parameters(model)
-        self.model = place.wrap(prepared(model, place.cell.precision))
-        self.work_per_step = len(place.share)
-        dtype = model.head.weight.dtype
+        model = prepared(model, place.cell.precision)
+        dtype = next(model.parameters()).dtype
+        self.runner = place.run(model)
+        self.work_per_step = place.counted
         self._pool = [images.to(dtype) for images, _ in _images(place, size)]
         self._steps = 0
 
     def begin(self) -> None:
         """Each step stands alone."""
 
-    @torch.no_grad()
-    def step(self) -> Tensor:
-        """Whether every logit is finite, still on the device."""
+    def step(self) -> Tensor | None:
+        """Whether every logit is finite, still on the device; None if another rank has them."""
         images = self._pool[self._steps % len(self._pool)]
         self._steps += 1
-        return self.model(images).isfinite().all()
+        logits = self.runner.infer(images)
+        return None if logits is None else logits.isfinite().all()
 
     def evidence(self, first: Note, window: Window) -> Evidence:  # noqa: ARG002 - nothing is learnt from it
         """Nothing but that the answers were numbers.

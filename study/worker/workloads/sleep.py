@@ -23,7 +23,7 @@ FACTS = {
     },
     "sizes": {"amdahl": {}},
     "precisions": ("fp32",),
-    "strategies": ("single", "ddp"),
+    "seams": {"copies": ""},
     "needs_torch": False,
 }
 
@@ -46,7 +46,7 @@ def build(place: Place) -> Job:
     factor = trial_factor(place.seed, float(options["jitter"]))
     return Sleeping(
         step_ns=step_duration_ns(step_ms * factor, serial_share, place.world_size),
-        work_per_step=len(place.share),
+        work_per_step=place.counted,
     )
 
 

@@ -323,7 +323,7 @@ def test_nothing_survives_a_run_that_is_killed(
 def test_the_real_worker_is_launched(cell: Callable[..., Cell], tmp_path: Path) -> None:
     """Two ranks of the real worker, forked from a server that has torch loaded, are measured."""
     options = {"step_ms": 5.0, "serial_share": 0.1, "jitter": 0.01}
-    real = msgspec.structs.replace(cell(2), strategy="ddp", options=options)
+    real = msgspec.structs.replace(cell(2), strategy="ddp", options=options, mesh={"data": 2})
     protocol = Protocol(warmup_s=0.0, window_steps=10)
     with launcher(stop=StopRequest()) as local:
         outcome = local.launch(

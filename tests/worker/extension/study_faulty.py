@@ -11,7 +11,7 @@ FACTS = {
     "tasks": {"check": {"unit": "items", "options": {"fault": "", "rank": 0}}},
     "sizes": {"one": {}},
     "precisions": ("fp32",),
-    "strategies": ("single", "ddp"),
+    "seams": {"copies": ""},
     "needs_torch": False,
 }
 
@@ -19,7 +19,7 @@ FACTS = {
 def build(place: Place) -> Job:
     """A job that fails in the way that the option `fault` names, on rank `rank` only."""
     mine = place.rank == int(place.cell.options["rank"])
-    return Faulty(str(place.cell.options["fault"]) if mine else "", len(place.share))
+    return Faulty(str(place.cell.options["fault"]) if mine else "", place.counted)
 
 
 class Faulty:

@@ -15,7 +15,7 @@ FACTS = {
     },
     "sizes": {"tiny": {}},
     "precisions": ("fp32",),
-    "strategies": ("single", "ddp"),
+    "seams": {"copies": ""},
 }
 
 
@@ -43,7 +43,7 @@ def fail(job: Any, fault: str) -> None:
         raise torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 20.00 GiB")
     if fault == "nan":
         with torch.no_grad():
-            next(job.model.parameters()).fill_(float("nan"))
+            next(iter(job.runner.named_parameters()))[1].fill_(float("nan"))
     if fault == "wrong sign":
         for group in job._optimiser.param_groups:
             group["maximize"] = True

@@ -6,17 +6,24 @@ import pytest
 import torch
 
 from study.worker.models.gpt import GPT, Cache, Dimensions
+from study.worker.parameters import materialise
 from study.worker.training import count_parameters
 from study.worker.workloads import gpt
 
 TINY = Dimensions(layers=3, width=32, heads=4, vocab=61, context=24)
 
 
+def drawn(model: GPT) -> GPT:
+    """The model with its values."""
+    materialise(model, seed=3, device=torch.device("cpu"))
+    return model
+
+
 @pytest.fixture
 def model():
     """A small decoder with fixed weights, in double precision."""
     torch.manual_seed(3)
-    return GPT(TINY).double().eval()
+    return drawn(GPT(TINY).double()).eval()
 
 
 @pytest.mark.parametrize(
@@ -52,7 +59,7 @@ def test_no_position_sees_a_later_token(model):
 def test_decoding_with_a_cache_is_decoding_without(model):
     """Greedy tokens, and the logits they come from, equal those of the whole sequence at every step."""
     tokens = torch.randint(61, (3, 6))
-    cache = Cache(model, batch=3, room=24)
+    cache = Cache(room=24)
     cached = model(tokens, cache)
 
     for _ in range(18):
@@ -66,21 +73,21 @@ def test_decoding_with_a_cache_is_decoding_without(model):
 
 @torch.no_grad()
 def test_a_cache_can_be_used_again(model):
-    """With its length set back a cache gives what a fresh one gives."""
+    """Once cleared a cache gives what a fresh one gives."""
     first, second = torch.randint(61, (2, 1, 9))
-    cache = Cache(model, batch=1, room=12)
+    cache = Cache(room=12)
     model(first, cache)
-    cache.length = 0
+    cache.clear()
 
     again = model(second, cache)
 
-    assert torch.equal(again, model(second, Cache(model, batch=1, room=12)))
+    assert torch.equal(again, model(second, Cache(room=12)))
 
 
 def test_first_loss_is_that_of_a_guess():
     """Fresh weights know nothing: the loss starts at the logarithm of the vocabulary."""
     torch.manual_seed(0)
-    model = GPT(gpt.dimensions("tiny"))
+    model = drawn(GPT(gpt.dimensions("tiny")))
     tokens = torch.randint(512, (4, 65))
 
     loss = torch.nn.functional.cross_entropy(model(tokens[:, :-1]).flatten(0, 1), tokens[:, 1:].flatten())

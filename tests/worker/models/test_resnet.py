@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from study.worker.models.resnet import ResNet
+from study.worker.parameters import materialise
 from study.worker.training import count_parameters
 from study.worker.workloads import resnet
 
@@ -31,7 +32,9 @@ def test_arithmetic_counts_as_published(size, macs):
 def test_blocks_start_as_their_shortcut():
     """With the last norm at zero, a block of unchanged shape passes what is not negative through."""
     torch.manual_seed(0)
-    block = ResNet(resnet.dimensions("resnet18")).blocks[0].eval()
+    network = ResNet(resnet.dimensions("resnet18"))
+    materialise(network, seed=0, device=torch.device("cpu"))
+    block = network.blocks[0].eval()
     x = torch.rand(2, 64, 8, 8)
 
     assert torch.equal(block(x), x)
