@@ -11,6 +11,7 @@ from study.analysis.labels import cell_labels
 from study.analysis.steady import agree
 from study.analysis.tails import latency
 from study.analysis.trials import awaited
+from study.analysis.utilisation import FIELDS
 from study.domain.record import Measured, Reading, Record
 from study.domain.summary import CellSummary, TrialSummary
 from study.domain.trial import Plan, PlannedCell
@@ -91,6 +92,7 @@ def _cell(
     parameters = next((r.parameters for several in readings for r in several if r.parameters), None)
     if parameters is None:
         unknown["parameters"] = reasons.NO_PARAMETERS if readings else reasons.NOT_MEASURED
+    unknown |= dict.fromkeys(FIELDS, reasons.NO_FLOPS if readings else reasons.NOT_MEASURED)
     settled = [trial.steadiness for trial in trials if trial.steadiness is not None]
     if not settled:
         unknown["steadiness"] = reasons.NOT_MEASURED

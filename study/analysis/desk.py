@@ -6,12 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 
 from study.analysis import rules
+from study.analysis.bandwidths import with_bandwidth
 from study.analysis.cells import repeats_by_cell, summarise_cells
 from study.analysis.comparisons import compare
 from study.analysis.drift import session_drift
 from study.analysis.parts import Parts
 from study.analysis.scaling import summarise_series
 from study.analysis.trials import counting, summarise
+from study.analysis.utilisation import utilised
 from study.domain.errors import BadShelfFile
 from study.domain.finding import Finding
 from study.domain.record import Record
@@ -47,7 +49,13 @@ def computed(run: Run, records: Sequence[Record]) -> Parts:
     chosen = counting(records)
     trials = summarise(records)
     measured = repeats_by_cell(trials)
-    cells = summarise_cells(run.plan, trials, chosen)
+    summaries = utilised(
+        summarise_cells(run.plan, trials, chosen),
+        trials,
+        chosen,
+        flops=lambda reading: reading.model_flops_per_step,
+    )
+    cells = with_bandwidth(summaries)
     return Parts(
         run=run,
         trials=trials,

@@ -22,10 +22,12 @@ from study.analysis.scaling import IMPLAUSIBLE
 from study.analysis.tails import P90_REQUESTS, P99_REQUESTS
 from study.analysis.trials import are_replicas, counting
 from study.analysis.truths import known_truths
+from study.analysis.utilisation import peak_of
+from study.analysis.verdicts import Refused
 from study.domain.estimate import Estimate
 from study.domain.fact import Fact
 from study.domain.finding import Finding
-from study.domain.record import Interrupted, Measured, Numerics, Record
+from study.domain.record import Interrupted, Measured, Numerics, Reading, Record
 from study.domain.summary import CellSummary, RuleOutcome, SeriesSummary
 from study.domain.text import Est, Text
 from study.domain.verdict import Verdict
@@ -295,6 +297,33 @@ def throughput_is_not_time_to_train(desk: Desk) -> Checked:
     )
 
 
+def utilisation_counts_the_model(desk: Desk) -> Checked:
+    """ML4: MFU counts the model's operations; HFU, which counts recomputed ones, stands only beside it."""
+    wrong: dict[str, str] = {}
+    readings = _readings(desk)
+    for cell in desk.parts.cells:
+        if cell.mfu is None:
+            continue
+        peak = peak_of(cell.cell, readings[cell.cell_id])
+        done = cell.tflops_per_device
+        if done is None:
+            wrong[cell.cell_id] = f"{cell.cell_id}: an MFU without the model's operations."
+        elif not isinstance(peak, Refused) and not math.isclose(
+            cell.mfu.value, done.value * 1e12 / peak.flops_per_s, rel_tol=1e-9
+        ):
+            wrong[cell.cell_id] = f"{cell.cell_id}: the MFU is not the model's operations over the peak."
+    alone = {
+        finding.key: f"{finding.key} states HFU without MFU."
+        for finding in desk.findings
+        if "HFU" in finding.sentence.frame and "MFU" not in finding.sentence.frame
+    }
+    return Checked(
+        wrong=(*wrong.values(), *alone.values()),
+        right="Every utilisation counts the model's operations once, without what recomputation repeats.",
+        blocked=_resting_on(desk, wrong) | frozenset(alone),
+    )
+
+
 def percentiles_have_requests(desk: Desk) -> Checked:
     """ML5: a p90 rests on at least 36 requests in every trial, a p99 on at least 368."""
     wrong = {}
@@ -419,6 +448,25 @@ def superlinear_is_a_symptom(desk: Desk) -> Checked:
     )
 
 
+def impossible_rates_are_refused(desk: Desk) -> Checked:
+    """S5: no cell does more than its devices can; boards that boost above their sheet may reach 115 %."""
+    wrong = {}
+    readings = _readings(desk)
+    for cell in desk.parts.cells:
+        if cell.mfu is None:
+            continue
+        peak = peak_of(cell.cell, readings[cell.cell_id])
+        if not isinstance(peak, Refused) and cell.mfu.value > peak.limit:
+            wrong[cell.cell_id] = (
+                f"{cell.cell_id}: an MFU of {cell.mfu.value:.1%}, and {peak.limit:.0%} is possible."
+            )
+    return Checked(
+        wrong=tuple(wrong.values()),
+        right="No rate is above the peak rate of its devices, as far as that is known.",
+        blocked=_resting_on(desk, wrong),
+    )
+
+
 def words_match_verdicts(desk: Desk) -> Checked:
     """S6: sentences hold no comparative, no praise and no digit of their own."""
     wrong = _worded(desk, lambda frame: words.comparative(frame) or words.digit(frame))
@@ -460,6 +508,26 @@ def drift_is_shown(desk: Desk) -> Checked:
         wrong=(wrong,) if drift.is_shown else (),
         right=f"No drift beyond {LIMIT:.0%} was shown over the session: {found}.",
         effect="warn",
+    )
+
+
+def peaks_are_known_or_not(desk: Desk) -> Checked:
+    """S12: a share of a peak needs a device that the table has by its exact name; else it says why not."""
+    wrong = {}
+    readings = _readings(desk)
+    for cell in desk.parts.cells:
+        if cell.mfu is not None and isinstance(peak_of(cell.cell, readings[cell.cell_id]), Refused):
+            names = ", ".join(sorted({reading.device for reading in readings[cell.cell_id]}))
+            wrong[cell.cell_id] = (
+                f"{cell.cell_id}: an MFU of {names} at {cell.cell.precision}, without a peak."
+            )
+        elif cell.mfu is None and cell.tflops_per_device is not None and "mfu" not in cell.unknown:
+            wrong[cell.cell_id] = f"{cell.cell_id}: the MFU is missing without a reason."
+    shares = sum(cell.mfu is not None for cell in desk.parts.cells)
+    return Checked(
+        wrong=tuple(wrong.values()),
+        right=f"{shares} cells state a share of a peak, each of a device whose exact name the table has.",
+        blocked=_resting_on(desk, wrong),
     )
 
 
@@ -550,6 +618,7 @@ RULES: dict[str, Callable[[Desk], Checked]] = {
     "BA2": trials_agree_on_steadiness,
     "ML1": every_trial_counts,
     "ML3": throughput_is_not_time_to_train,
+    "ML4": utilisation_counts_the_model,
     "ML5": percentiles_have_requests,
     "KJ1": trials_are_the_sample,
     "KJ2": ratios_have_their_own_interval,
@@ -557,13 +626,25 @@ RULES: dict[str, Callable[[Desk], Checked]] = {
     "MY2": causes_need_an_intervention,
     "S1": three_trials_or_no_interval,
     "S4": superlinear_is_a_symptom,
+    "S5": impossible_rates_are_refused,
     "S6": words_match_verdicts,
     "S7": multiplicity_is_counted,
     "S11": drift_is_shown,
+    "S12": peaks_are_known_or_not,
     "S13": work_is_what_was_planned,
     "S14": numerics_are_the_same,
     "CAL1": instrument_finds_the_truth,
 }
+
+
+def _readings(desk: Desk) -> dict[str, list[Reading]]:
+    """The readings of each cell from trials that have a rate."""
+    usable = {trial.trial for trial in desk.parts.trials if trial.rate is not None}
+    found: dict[str, list[Reading]] = defaultdict(list)
+    for record in desk.records:
+        if record.trial in usable and isinstance(record.outcome, Measured):
+            found[record.cell_id] += record.outcome.readings
+    return found
 
 
 def _settings(numerics: Numerics) -> bytes:

@@ -22,6 +22,7 @@ from study.article.sections import (
     rates,
     software,
     steady,
+    utilisation,
 )
 from study.article.trials_table import all_trials
 from study.article.words import alone, count, in_a_row, results_digest
@@ -79,6 +80,7 @@ def _sections(
             one.section,
             more.section,
             rates.section,
+            utilisation.section,
             steady.section,
             checks.section,
             failures.section,

@@ -36,7 +36,9 @@ class Reading(Fact, frozen=True, kw_only=True):
     window) to the end of step i on the device. `work` counts this rank's units in the window.
     `loss` has one value per window step (training only), `loss_first` the first warm-up step's.
     `first_token_ns` and `token_ns` have one value per step (decoding only): time to the first token,
-    and mean time per later token. `peak_memory_bytes` is over warm-up and window.
+    and mean time per later token. `peak_memory_bytes` is over warm-up and window. `model_flops_per_step`
+    are the model's floating-point operations in one step, of the samples that this rank counts: the sum
+    over ranks is the model's work per step, without what recomputation repeats.
     """
 
     rank: int
@@ -57,6 +59,7 @@ class Reading(Fact, frozen=True, kw_only=True):
     peak_memory_bytes: int | None
     cpu_ns: int
     numerics: Numerics
+    model_flops_per_step: int | None = None
     unknown: dict[str, str] = {}
 
 

@@ -60,6 +60,9 @@ class CellSummary(Fact, frozen=True, kw_only=True):
     `geometric_mean` is that of the trials' rates, the centre of the interval; `means_differ` says that
     the two are more than a thousandth apart, so that both should be shown. Mean and median step are over
     the steps that something waits for: the slowest rank's, or every rank's of independent replicas.
+    `mfu` is the share of the device's peak rate that the model's own operations used, `mfu_of_ceiling`
+    that of the best matrix products measured in this run. `bandwidth_gb_s` is known of workloads that
+    measure one: of each device's memory, read and written, or the bus bandwidth of an exchange.
     """
 
     cell_id: str
@@ -78,6 +81,10 @@ class CellSummary(Fact, frozen=True, kw_only=True):
     trials: tuple[str, ...]
     parameters: int | None
     steadiness: CellSteadiness | None = None
+    tflops_per_device: Estimate | None = None
+    mfu: Estimate | None = None
+    mfu_of_ceiling: Estimate | None = None
+    bandwidth_gb_s: Estimate | None = None
     unknown: dict[str, str] = {}
 
 

@@ -135,10 +135,21 @@ class Window:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Flops:
+    """Floating-point operations of the model in one step, of the samples that this rank counts.
+
+    Null with the reason where nobody counted them. Recomputed ones are not counted.
+    """
+
+    per_step: int | None = None
+    reason: str = "the workload does not count its operations"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Evidence:
     """What the checks after the window read off the notes; one value per step, or empty.
 
-    `no_loss` is the reason where there is no first loss.
+    `no_loss` is the reason where there is no first loss. `flops` were counted before the first step.
     """
 
     loss_first: float | None = None
@@ -146,6 +157,7 @@ class Evidence:
     first_token_ns: tuple[int, ...] = ()
     token_ns: tuple[int, ...] = ()
     no_loss: str = "nothing is trained"
+    flops: Flops = Flops()
 
 
 class Job(Protocol):

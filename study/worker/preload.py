@@ -22,6 +22,7 @@ import torch.nn.parallel  # noqa: F401
 import study.worker.parameters
 import study.worker.ranks
 import study.worker.runners
+import study.worker.schedules
 import study.worker.stages  # noqa: F401
 from study.domain.shelf import module_names
 

@@ -132,6 +132,8 @@ def _reading(
         unknown["parameters"] = "nothing is computed"
     if peak_memory_bytes is None:
         unknown["peak_memory_bytes"] = no_peak
+    if evidence.flops.per_step is None:
+        unknown["model_flops_per_step"] = evidence.flops.reason
     times = step_ns(window, accelerator)
     reading = Reading(
         rank=order.rank,
@@ -152,6 +154,7 @@ def _reading(
         peak_memory_bytes=peak_memory_bytes,
         cpu_ns=window.cpu_ns,
         numerics=accelerator.numerics(),
+        model_flops_per_step=evidence.flops.per_step,
         unknown=unknown,
     )
     require_reasons(reading, reading.unknown)

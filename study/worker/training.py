@@ -2,7 +2,8 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import torch
 import torch.distributed as dist
@@ -10,6 +11,7 @@ from torch import Tensor, nn
 from torch.distributed.tensor import DTensor
 
 from study.worker.contracts import Evidence, Invalid, Note, Place, Window
+from study.worker.flops import training_flops
 
 Batch = tuple[Tensor | tuple[Tensor, Tensor], Tensor]
 
@@ -34,6 +36,7 @@ class Training:
         self.work_unit = work_unit
         self.work_per_step = work_per_step
         self._pool = pool
+        self._flops = training_flops(model, pool[0], loss, samples=place.counted)
         # fp16 gradients underflow without a scaled loss; any other precision passes through unscaled.
         self._scaler = Scaler(place.device.type, enabled=place.cell.precision == "fp16")
         self.runner = place.run(model, loss=loss, scale=self._scaler.scale)
@@ -61,23 +64,31 @@ class Training:
             Invalid: a loss is not finite, or the losses did not fall.
         """
         if first is None:
-            return Evidence(no_loss="another rank has the loss")
+            return Evidence(no_loss="another rank has the loss", flops=self._flops)
         first_loss, *losses = torch.stack([first, *window.notes]).double().tolist()
         require_falling(first_loss, losses)
-        return Evidence(loss_first=first_loss, loss=tuple(losses))
+        return Evidence(loss_first=first_loss, loss=tuple(losses), flops=self._flops)
 
 
 class Scaler(torch.amp.GradScaler):
     """Scales the loss, and skips a step on every rank if a gradient overflowed on one.
 
-    Ranks that hold copies see the same gradients, and DTensor tells its own ranks; stages do not.
+    Ranks that hold copies see the same gradients, and DTensor tells its own ranks; stages do not, nor do
+    plain tensors beside DTensors.
     """
 
     partners: Any = None
 
-    def _unscale_grads_(self, *args: Any, **keywords: Any) -> dict[torch.device, Tensor]:
-        """torch's own, which says by device whether a gradient was not finite; then the partners' word."""
-        found = super()._unscale_grads_(*args, **keywords)
+    def _unscale_grads_(self, optimizer: Any, *args: Any) -> dict[torch.device, Tensor]:
+        """torch's own, which says by device whether a gradient was not finite; then the partners' word.
+
+        torch's takes plain tensors and shards in one operation, which fails: it gets one group at a time.
+        """
+        found: dict[torch.device, Tensor] = {}
+        for group in optimizer.param_groups:
+            of_group = super()._unscale_grads_(cast("Any", SimpleNamespace(param_groups=[group])), *args)
+            for device, overflowed in of_group.items():
+                found[device] = torch.maximum(found[device], overflowed) if device in found else overflowed
         if self.partners is not None:
             for overflowed in found.values():
                 dist.all_reduce(overflowed, op=dist.ReduceOp.MAX, group=self.partners)

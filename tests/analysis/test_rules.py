@@ -62,8 +62,8 @@ def test_every_rule_passes_on_a_good_study(quick):
 def test_the_rules_that_can_be_checked_now_are_checked():
     """The list of ids is fixed: a rule that disappears is noticed."""
     assert set(RULES) >= {
-        *("HB1", "HB2", "HB3", "HB5", "HB6", "HB7", "HB8", "HB10", "ML1", "ML3", "ML5"),
-        *("KJ1", "KJ2", "MY1", "S1", "S4", "S7", "S11", "S13", "CAL1"),
+        *("HB1", "HB2", "HB3", "HB5", "HB6", "HB7", "HB8", "HB10", "ML1", "ML3", "ML4", "ML5"),
+        *("KJ1", "KJ2", "MY1", "S1", "S4", "S5", "S7", "S11", "S12", "S13", "CAL1"),
     }
 
 
@@ -387,6 +387,81 @@ def test_s14_blocks_a_speedup_between_different_numerics(desk):
     answer = rules.numerics_are_the_same(replace(desk, records=records))
 
     assert answer.blocked == {f"training-scales.{desk.parts.series[0].series.key}.x2"}
+
+
+def used_desk(mfu, device="NVIDIA RTX A6000", precision="bf16"):
+    """The desk of a study on GPUs whose first cell states this MFU, and that cell's id."""
+    truths = [
+        replace(truth, cell=replace(truth.cell, accelerator="cuda", precision=precision))
+        for truth in quick_truths()[:3]
+    ]
+    run, records = fake_run(truths=truths, accelerator="cuda")
+    renamed = [
+        replace(
+            record,
+            outcome=replace(
+                record.outcome,
+                readings=tuple(replace(r, device=device) for r in record.outcome.readings),
+            ),
+        )
+        for record in records
+    ]
+    before = desk_of(run, renamed)
+    done = replace(before.parts.cells[0].rate, value=154.8 * 0.4, unit="TFLOP/s")
+    share = None if mfu is None else replace(done, value=mfu, unit="")
+    return first_cell(before, tflops_per_device=done, mfu=share)
+
+
+def resting_on(desk, cell):
+    """The keys of the claims that rest on a cell."""
+    return {f.key for f in desk.findings if cell in " ".join(f.trials) and f.section != "limits"}
+
+
+def test_ml4_blocks_an_mfu_that_counts_recomputed_operations():
+    """40 % of the peak are model operations; a third more, as with recomputation, is HFU and no MFU."""
+    good, _ = used_desk(0.4)
+    broken, cell = used_desk(0.4 * 4 / 3)
+    bare, _ = first_cell(good, tflops_per_device=None)
+
+    assert rules.utilisation_counts_the_model(good).wrong == ()
+    assert rules.utilisation_counts_the_model(broken).blocked == resting_on(broken, cell) != set()
+    assert rules.utilisation_counts_the_model(bare).wrong == (
+        f"{cell}: an MFU without the model's operations.",
+    )
+
+
+def test_ml4_blocks_hfu_without_mfu(desk):
+    """HFU flatters alone; beside MFU it may stand."""
+    alone, key = spoken(desk, "training-scales", sentence=Text(frame="The HFU is {share}."))
+    beside, _ = spoken(desk, "training-scales", sentence=Text(frame="The MFU is {m}, the HFU {share}."))
+
+    assert rules.utilisation_counts_the_model(alone).blocked == {key}
+    assert rules.utilisation_counts_the_model(beside).blocked == frozenset()
+
+
+def test_s5_blocks_what_rests_on_an_impossible_rate():
+    """101 % of an A6000's peak is impossible; of a GeForce's 115 % are not."""
+    impossible, cell = used_desk(1.01)
+    boosting, _ = used_desk(1.14, device="NVIDIA GeForce RTX 5090")
+    beyond, _ = used_desk(1.16, device="NVIDIA GeForce RTX 5090")
+
+    assert rules.impossible_rates_are_refused(used_desk(0.99)[0]).wrong == ()
+    assert rules.impossible_rates_are_refused(boosting).wrong == ()
+    assert "MFU of 116.0%, and 115% is" in rules.impossible_rates_are_refused(beyond).wrong[0]
+    assert rules.impossible_rates_are_refused(impossible).blocked == resting_on(impossible, cell) != set()
+
+
+def test_s12_blocks_a_share_of_a_peak_that_is_not_known():
+    """No exact name in the table, no MFU; and where there is none, the reason stands in its place."""
+    good, _ = used_desk(0.4)
+    guessed, cell = used_desk(0.4, device="NVIDIA RTX A6000 Laptop")
+    silent, _ = first_cell(used_desk(None)[0], unknown={})
+    said, _ = first_cell(silent, unknown={"mfu": "The peak is not known."})
+
+    assert rules.peaks_are_known_or_not(good).wrong == ()
+    assert rules.peaks_are_known_or_not(said).wrong == ()
+    assert rules.peaks_are_known_or_not(guessed).blocked == resting_on(guessed, cell) != set()
+    assert rules.peaks_are_known_or_not(silent).wrong == (f"{cell}: the MFU is missing without a reason.",)
 
 
 def desk_of(run, records):

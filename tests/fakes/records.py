@@ -336,6 +336,7 @@ def _reading(
         ),
         unknown={
             **({} if trains else {"loss_first": "nothing is trained"}),
+            "model_flops_per_step": "the workload does not count its operations",
             **({"parameters": "the workload has no model"} if of.workload == "sleep" else {}),
             **({"peak_memory_bytes": "not counted on cpu"} if of.accelerator == "cpu" else {}),
         },

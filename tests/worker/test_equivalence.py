@@ -37,10 +37,11 @@ SHORT = {
 
 
 def variants(facts: StrategyFacts) -> list[dict[str, Any]]:
-    """The defaults, then each switch turned and each other word, one at a time."""
+    """The defaults, then each switch turned, each other word, and two of each axis, one at a time."""
     turned = [{name: not value} for name, value in facts.options.items() if isinstance(value, bool)]
     words = [{name: word} for name, choice in facts.choices.items() for word in choice]
-    return [{}, *turned, *(option for option in words if option.items() - facts.options.items())]
+    twos = [{axis: 2} for axis in facts.axes[1:]]
+    return [{}, *turned, *(option for option in words + twos if option.items() - facts.options.items())]
 
 
 def cells_of(

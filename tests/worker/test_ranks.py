@@ -250,7 +250,7 @@ def test_an_unknown_workload_is_named_with_what_there_is(launch):
 
     assert rank.code == 3
     assert rank.error.message.startswith("There is no 'sleeep' on the shelf of workloads; there are ")
-    assert "gpt, resnet, sleep" in rank.error.message
+    assert "gpt, memcpy, resnet, sleep" in rank.error.message
 
 
 @pytest.mark.torch

@@ -8,7 +8,14 @@ import torch
 from study.domain.trial import Cell
 from study.worker.accelerators import cpu
 from study.worker.contracts import Place
-from study.worker.samples import image_batches, token_batches
+from study.worker.samples import (
+    click_batches,
+    image_batches,
+    masked_batches,
+    noise_batches,
+    times,
+    token_batches,
+)
 from study.worker.strategies import single
 
 
@@ -82,3 +89,53 @@ def test_images_of_a_class_share_a_colour():
     for label in labels.unique():
         assert means[labels == label].std(dim=0, correction=0).max().item() < 0.15
     assert pixels.std(dim=(2, 3)).mean().item() == pytest.approx(0.5, rel=0.05)
+
+
+def test_ranks_hold_together_the_other_pools_too():
+    """Masked words, noise, times and clicks of two shares are those of one rank, bit for bit."""
+
+    def pools(place: Place) -> list[torch.Tensor]:
+        masked = masked_batches(place, length=20, vocab=50, unmasked=-1)
+        clicked = click_batches(place, numeric=3, tables=2, rows=9, lookups=2)
+        noise = noise_batches(place, side=8)
+        tensors = [tensor for pair in masked for tensor in pair]
+        tensors += [tensor for (numeric, rows), clicks in clicked for tensor in (numeric, rows, clicks)]
+        return [*tensors, *noise, times(place, steps=1000)]
+
+    first, second = pools(standing(range(4))), pools(standing(range(4, 8)))
+
+    for whole, *halves in zip(pools(standing(range(8))), first, second, strict=True):
+        assert torch.equal(torch.cat(halves), whole)
+
+
+def test_as_many_words_are_masked_in_every_sample():
+    """15 % of the positions have a target, which is the word that stood there; most of them are the mask."""
+    place = standing(range(8))
+    plain = token_batches(place, length=100, vocab=49)
+
+    masked = stayed = 0
+    for (tokens, targets), truth in zip(
+        masked_batches(place, length=100, vocab=50, unmasked=-1), plain, strict=True
+    ):
+        chosen = targets != -1
+        assert chosen.sum(dim=1).tolist() == [15] * 8
+        assert torch.equal(targets[chosen], truth[chosen])
+        assert torch.equal(tokens[~chosen], truth[~chosen])
+        masked += (tokens[chosen] == 49).sum().item()
+        stayed += (tokens[chosen] == truth[chosen]).sum().item()
+
+    assert masked / 480 == pytest.approx(0.8, abs=0.05)
+    assert stayed / 480 == pytest.approx(0.1, abs=0.05)
+
+
+def test_clicks_can_be_told_from_the_features():
+    """A plane through nothing divides the clicks from the rest, in every batch the same ones."""
+    batches = click_batches(standing(range(8)), numeric=12, tables=2, rows=9, lookups=3)
+
+    (first, rows), clicks = batches[0]
+    direction = (2 * clicks - 1).float() @ first
+    for (numeric, _), again in batches:
+        assert torch.equal((numeric @ direction > 0).long(), clicks)
+        assert torch.equal(again, clicks)
+    assert rows.shape == (8, 2, 3)
+    assert 0 <= rows.min() <= rows.max() < 9

@@ -127,6 +127,12 @@ def _instrument(material: Material) -> tuple[Text, ...]:
     cells = [planned.cell for planned in material.run.plan.cells if planned.cell.task == "check"]
     sentences = [
         said(
+            "The workload {workload} measures what a device or a link can do at most: models are held"
+            " against it.",
+            workload=Name(text=workload, code=True),
+        )
+        if workload in CEILINGS
+        else said(
             "The workload {workload} checks the instrument: its true speed-up is known by construction.",
             workload=Name(text=workload, code=True),
         )
@@ -151,6 +157,9 @@ def _instrument(material: Material) -> tuple[Text, ...]:
             )
     return tuple(sentences)
 
+
+CEILINGS = {"gemm", "allreduce", "memcpy"}
+"""Checks of a device or a link, whose speed-up nobody knows in advance."""
 
 SLEEP = {"step_ms", "serial_share", "jitter"}
 """The options of a check that sleeps."""

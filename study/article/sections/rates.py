@@ -68,7 +68,7 @@ def _row(cell: CellSummary, *, both: bool) -> tuple[TableCell, ...]:
     """`both` asks for the geometric mean of the trials beside the rate, which is total over total."""
     unknown = cell.unknown
     precision: TableCell = Name(text=cell.cell.precision, code=True)
-    if cell.cell.task == "check":
+    if cell.cell.workload == "sleep":
         precision = Missing(reason=NO_FORMAT)
     return (
         model(cell),

@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from study.worker.contracts import Evidence, Invalid, Job, Mark, Note, Place, Window
+from study.worker.flops import decoding_flops
 from study.worker.inference import prepared, require_sound
 from study.worker.models.gpt import GPT, Cache, Dimensions
 from study.worker.samples import token_batches
@@ -161,7 +162,11 @@ class Decoding:
         with torch.device("meta"):
             model = GPT(size)
         self.parameters = count_parameters(model)
-        self.runner = place.run(prepared(model, cell.precision))
+        model = prepared(model, cell.precision)  # type: ignore[assignment]
+        self._flops = decoding_flops(
+            model, Cache(prompt + 2), prompt=prompt, generate=self._generate, samples=place.counted
+        )
+        self.runner = place.run(model)
         self.work_per_step = place.counted * self._generate
         self._accelerator = place.accelerator
         self._vocab = size.vocab
@@ -211,13 +216,14 @@ class Decoding:
         """
         require_sound([sound for _, sound in window.notes], "a logit was not finite or a token out of range")
         if first[0] is None:
-            return Evidence()
+            return Evidence(flops=self._flops)
         elapsed_ns, later = self._accelerator.elapsed_ns, self._generate - 1
         steps = zip(pairwise(window.marks), window.notes, strict=True)
         first_and_rest = [(elapsed_ns(a, token), elapsed_ns(token, b)) for (a, b), (token, _) in steps]
         return Evidence(
             first_token_ns=tuple(first_ns for first_ns, _ in first_and_rest),
             token_ns=tuple(round(rest_ns / later) for _, rest_ns in first_and_rest),
+            flops=self._flops,
         )
 
 

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from study.worker.contracts import Evidence, Invalid, Job, Note, Place, Window
+from study.worker.flops import answering_flops
 from study.worker.inference import prepared, require_sound
 from study.worker.models.resnet import Dimensions, ResNet
 from study.worker.samples import image_batches
@@ -121,9 +122,10 @@ class Classifying:
         self.parameters = count_parameters(model)
         model = prepared(model, place.cell.precision)
         dtype = next(model.parameters()).dtype
+        self._pool = [images.to(dtype) for images, _ in _images(place, size)]
+        self._flops = answering_flops(model, self._pool[0], samples=place.counted)
         self.runner = place.run(model)
         self.work_per_step = place.counted
-        self._pool = [images.to(dtype) for images, _ in _images(place, size)]
         self._steps = 0
 
     def begin(self) -> None:
@@ -143,7 +145,7 @@ class Classifying:
             Invalid: a step gave a logit that is not finite.
         """
         require_sound(window.notes, "a logit was not finite")
-        return Evidence()
+        return Evidence(flops=self._flops)
 
 
 def _images(place: Place, size: Dimensions) -> list[tuple[Tensor, Tensor]]:

@@ -78,6 +78,20 @@ def test_the_check_of_the_instrument_is_introduced(scene, say):
     assert "The workload sleep checks the instrument" in words(scene, say)
 
 
+def test_a_ceiling_is_introduced_as_one(scene, say):
+    """Nobody knows the true speed-up of matrix products, so none is claimed."""
+    cells = tuple(
+        msgspec.structs.replace(p, cell=msgspec.structs.replace(p.cell, workload="gemm", task="check"))
+        for p in scene.run.plan.cells
+    )
+    plan = msgspec.structs.replace(scene.run.plan, cells=cells)
+
+    found = words(scene.with_run(plan=plan), say)
+
+    assert "The workload gemm measures what a device or a link can do at most" in found
+    assert "true speed-up is known" not in found
+
+
 @pytest.mark.parametrize(("jitter", "said"), [(0.01, True), (0.0, False)])
 def test_a_check_s_own_noise_is_disclosed(scene, say, jitter, said):
     """Step, serial share and the noise that the check makes itself come from its cells' options."""
