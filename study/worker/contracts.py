@@ -23,6 +23,10 @@ class Invalid(Exception):
     """The order cannot be measured, or what was measured is not the work that was asked for."""
 
 
+class Unmet(Exception):
+    """The ranks could not meet, for a reason that lies outside the cell: a port that is taken."""
+
+
 class Accelerator(Protocol):
     """A module on the shelf of accelerators; its `__init__` says what each function promises."""
 

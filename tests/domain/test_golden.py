@@ -1,6 +1,7 @@
 """One golden file for each outcome: what has been written must be readable for ever."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -32,6 +33,15 @@ def golden(name: str) -> bytes:
     return (GOLDEN / f"{name}.json").read_bytes()
 
 
+def known_of(written: Any, now: Any) -> Any:
+    """Of what is written now, the part that the file knows."""
+    if isinstance(written, dict):
+        return {key: known_of(value, now[key]) for key, value in written.items()}
+    if isinstance(written, list):
+        return [known_of(old, new) for old, new in zip(written, now, strict=True)]
+    return now
+
+
 def test_there_is_a_golden_file_for_every_outcome() -> None:
     """A seventh outcome needs a seventh file."""
     assert {path.stem for path in GOLDEN.glob("*.json")} == set(OUTCOMES)
@@ -40,11 +50,12 @@ def test_there_is_a_golden_file_for_every_outcome() -> None:
 
 @pytest.mark.parametrize("name", OUTCOMES)
 def test_a_golden_record_is_read_as_its_outcome_and_written_back_unchanged(name: str) -> None:
-    """Strict both ways: no field is lost, none is invented, none moves."""
+    """No field is lost, none changes; a field that came later stands beside them with its default."""
     record = msgspec.json.decode(golden(name), type=Record)
 
     assert isinstance(record.outcome, OUTCOMES[name])
-    assert msgspec.json.encode(record) + b"\n" == golden(name)
+    written = msgspec.json.decode(golden(name))
+    assert known_of(written, msgspec.to_builtins(record, str_keys=True)) == written
 
 
 @pytest.mark.parametrize("name", OUTCOMES)

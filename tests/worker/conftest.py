@@ -125,7 +125,9 @@ def fake_job() -> type[FakeJob]:
 Launch = Callable[..., list[Rank]]
 
 
-def start(folder: Path, cell: Cell, protocol: Protocol, *, prelude: str, deadline_s: float) -> list[Rank]:
+def start(
+    folder: Path, cell: Cell, protocol: Protocol, *, prelude: str, deadline_s: float, cpus: tuple[int, ...]
+) -> list[Rank]:
     """Start every rank of a trial and wait for all of them."""
     folder.mkdir()
     environment = {**os.environ, "PYTHONPATH": str(EXTENSION), "PYTHONWARNINGS": "default"}
@@ -141,6 +143,7 @@ def start(folder: Path, cell: Cell, protocol: Protocol, *, prelude: str, deadlin
             store=str(folder / "store"),
             folder=str(folder),
             deadline_s=deadline_s,
+            cpus=cpus,
         )
         process = subprocess.Popen(
             [sys.executable, "-c", prelude + SERVE],
@@ -190,6 +193,7 @@ def launch(tmp_path_factory: pytest.TempPathFactory) -> Launch:
         protocol: Protocol = SHORT,
         prelude: str = "",
         deadline_s: float = 60.0,
+        cpus: tuple[int, ...] = (),
         **options: str | int | float,
     ) -> list[Rank]:
         cell = Cell(
@@ -205,7 +209,7 @@ def launch(tmp_path_factory: pytest.TempPathFactory) -> Launch:
             options=options,
         )
         folder = base / str(len(list(base.iterdir())))
-        return start(folder, cell, protocol, prelude=prelude, deadline_s=deadline_s)
+        return start(folder, cell, protocol, prelude=prelude, deadline_s=deadline_s, cpus=cpus)
 
     return launch
 

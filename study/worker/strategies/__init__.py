@@ -9,5 +9,7 @@ literal (`study.domain.shelf.StrategyFacts`) and offers; `study.worker.contracts
   share. Raises `study.worker.contracts.Invalid` if the batch cannot be shared so;
 - `apply(model, training=, device=)`: the model under the strategy. The model stands on `device`
   already and has the same values on every rank. What a model allows is stated by its `seams`
-  (`study.worker.models.seams.Seams`); a seam that is missing is an `Invalid` with a sentence.
+  (`study.worker.models.seams.Seams`); a seam that is missing is an `Invalid` with a sentence;
+- `events(model)`, if it has any: counters, by name, of what `apply`'s model does once, after its first
+  steps (`study.worker.events`).
 """

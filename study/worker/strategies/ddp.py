@@ -9,6 +9,7 @@ ranks are independent replicas that start together.
 from typing import Any
 
 from study.worker.contracts import Invalid
+from study.worker.events import rebuilds
 
 FACTS = {
     "summary": "Data parallel: in training DistributedDataParallel, otherwise independent replicas; "
@@ -42,3 +43,8 @@ def apply(model: Any, *, training: bool, device: Any) -> Any:
     from torch.nn.parallel import DistributedDataParallel
 
     return DistributedDataParallel(model, device_ids=None if device.type == "cpu" else [device.index])
+
+
+def events(model: Any) -> dict[str, int]:
+    """The rebuilding of the buckets, by which gradients are sent in the order in which they come."""
+    return rebuilds(model)
