@@ -388,9 +388,7 @@ def test_before_each_launch_the_machine_is_at_rest(bench: Bench, plan: Plan) -> 
     def cards() -> Cards:
         on_it = frozenset[int]()
         return Cards(
-            cards=(
-                Card(uuid=None, bus_id=None, memory_used_bytes=next(used), compute=on_it, graphics=on_it),
-            )
+            cards=(Card(uuid=None, bus_id=None, memory_used_bytes=next(used), compute=on_it, graphics=on_it),)
         )
 
     rest = Rest(cards=cards, memory=lambda: (2**30, 2**36), stop=bench.stop, clock=bench.clock, environ={})
