@@ -4,9 +4,11 @@ import math
 from collections.abc import Sequence
 from statistics import stdev
 
+from study.analysis.drift import is_shown
 from study.analysis.intervals import repeats
 from study.analysis.parts import Parts
 from study.analysis.scaling import Linearity, linearity
+from study.analysis.states import blocks_of, together
 from study.analysis.truths import instrument_missed
 from study.domain.summary import SeriesPoint, SeriesSummary, TrialSummary
 from study.domain.text import Est, Num, Text, counted, said
@@ -17,7 +19,15 @@ FRAMES = {
         "In some of these trials the step times were shown not to be steady; the rates are those of the"
         " window."
     ),
+    "events": (
+        "In the windows of some of these trials code was compiled, a device's memory grew or gradients were"
+        " arranged anew, which takes time that belongs to no step; it is part of the rates."
+    ),
     "oversubscribed": "More threads than processor cores were in use.",
+    "apart": (
+        "Some of these trials were planned after the study file was edited, so not all of them are"
+        " randomised together: what drifted in between is part of the difference."
+    ),
     "foreign": "Other programs took {share} of the machine's processor time during these trials.",
     "foreign_unknown": "How much processor time other programs took was not recorded.",
     "unfinished": "The run is not complete.",
@@ -26,6 +36,11 @@ FRAMES = {
     "drift": (
         "Rates drifted by {drift} over the session; the random order within blocks keeps comparisons, and "
         "absolute values are those of this session."
+    ),
+    "sentinel": (
+        "The sentinel's rate drifted by {drift} over the session, although no drift of all cells together "
+        "was shown; the random order within blocks keeps comparisons, and absolute values are those of this "
+        "session."
     ),
     "superlinear": (
         "The speed-up lies above the number of devices (superlinear); its cause is not established."
@@ -68,6 +83,8 @@ def disturbances(parts: Parts, *cell_ids: str, cores: bool = True) -> tuple[Text
         found.append(said(FRAMES["unfinished" if parts.run.status != "complete" else "lost"]))
     if any(parts.cell(cell_id).steadiness in UNSTEADY for cell_id in cell_ids):
         found.append(said(FRAMES["unsteady"]))
+    if any(trial.window_events for trial in parts.measured_of(*cell_ids)):
+        found.append(said(FRAMES["events"]))
     # What a check found out about the instrument is no doubt about the check.
     if any(parts.cell(cell_id).cell.task != "check" for cell_id in cell_ids) and instrument_missed(parts):
         found.append(said(FRAMES["instrument"]))
@@ -83,11 +100,21 @@ def _foreign_share(trials: Sequence[TrialSummary]) -> float | None:
     return math.fsum(known) / len(known) if known else 0.0
 
 
+def of_states(parts: Parts, verdict: Verdict | None, *cell_ids: str) -> tuple[Text, ...]:
+    """The doubt that is left where cells were not measured in the same blocks; pairs always were."""
+    if verdict is not None and verdict.ratio is not None and verdict.ratio.method == "paired_t_log":
+        return ()
+    return () if together(blocks_of(parts.run.plan), *cell_ids) else (said(FRAMES["apart"]),)
+
+
 def of_drift(parts: Parts) -> tuple[Text, ...]:
     """What an absolute value is worth when the machine drifted by more than the limit."""
-    if parts.drift.estimate is None or not parts.drift.is_shown:
-        return ()
-    return (said(FRAMES["drift"], drift=Est(estimate=parts.drift.estimate, style="percent")),)
+    if parts.drift.estimate is not None and parts.drift.is_shown:
+        return (said(FRAMES["drift"], drift=Est(estimate=parts.drift.estimate, style="percent")),)
+    seen = parts.sentinel.drift if parts.sentinel else None
+    if seen is not None and is_shown(seen):
+        return (said(FRAMES["sentinel"], drift=Est(estimate=seen, style="percent")),)
+    return ()
 
 
 def of_margin(parts: Parts, *cell_ids: str) -> tuple[Text, ...]:

@@ -43,7 +43,7 @@ def summarise_cells(
     by_cell: dict[str, list[TrialSummary]] = defaultdict(list)
     for trial in trials:
         by_cell[trial.cell_id].append(trial)
-    planned = Counter(trial.cell_id for trial in plan.trials)
+    planned = Counter(trial.cell_id for trial in plan.trials if trial.role == "cell")
     return tuple(
         _cell(
             cell,

@@ -26,7 +26,10 @@ def _claim(
 ) -> Finding:
     cell, verdict = parts.cell(comparison.cell_a), comparison.verdict
     involved = (comparison.cell_a, comparison.cell_b)
-    disturbed = caveats.disturbances(parts, *involved)
+    disturbed = (
+        *caveats.disturbances(parts, *involved),
+        *caveats.of_states(parts, verdict, *involved),
+    )
     kind = "within" if verdict.also_same else verdict.kind
     compared = verdict.kind != "not_compared"
     base = parts.cell(comparison.cell_b).rate

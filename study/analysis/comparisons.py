@@ -6,7 +6,8 @@ from collections.abc import Mapping
 import msgspec
 
 from study.analysis import reasons
-from study.analysis.intervals import LogMean, Repeats, paired
+from study.analysis.intervals import LogMean, Repeats
+from study.analysis.states import Blocks, blocks_of, ratio
 from study.analysis.verdicts import Refused, judge
 from study.domain.fact import Fact
 from study.domain.summary import Comparison
@@ -26,10 +27,9 @@ class Pair(Fact, frozen=True, kw_only=True):
 def compare(plan: Plan, cells: Mapping[str, Repeats]) -> tuple[Comparison, ...]:
     """Every declared comparison of the plan with its verdict, paired by block; a factor is a family."""
     found: list[Comparison] = []
-    for pairs in (_by_factor(plan, "variant"), _by_factor(plan, "precision"), _wrappers(plan)):
-        if not pairs:
-            continue
-        ratios = [_ratio(cells.get(pair.cell_a), cells.get(pair.cell_b)) for pair in pairs]
+    blocks = blocks_of(plan)
+    for pairs in declared(plan):
+        ratios = [_ratio(blocks, pair, cells) for pair in pairs]
         verdicts = judge(pairs[0].factor, ratios, plan.protocol.margin)
         found += [
             Comparison(
@@ -44,6 +44,12 @@ def compare(plan: Plan, cells: Mapping[str, Repeats]) -> tuple[Comparison, ...]:
             for pair, verdict in zip(pairs, verdicts, strict=True)
         ]
     return tuple(found)
+
+
+def declared(plan: Plan) -> list[list[Pair]]:
+    """Every pair of cells that the plan compares, but for speed-ups; one list a family, none empty."""
+    families = (_by_factor(plan, "variant"), _by_factor(plan, "precision"), _wrappers(plan))
+    return [pairs for pairs in families if pairs]
 
 
 def _by_factor(plan: Plan, factor: str) -> list[Pair]:
@@ -82,7 +88,8 @@ def _wrappers(plan: Plan) -> list[Pair]:
     return list(pairs.values())
 
 
-def _ratio(a: Repeats | None, b: Repeats | None) -> LogMean | Refused:
+def _ratio(blocks: Blocks, pair: Pair, cells: Mapping[str, Repeats]) -> LogMean | Refused:
+    a, b = cells.get(pair.cell_a), cells.get(pair.cell_b)
     if a is None or b is None:
         return Refused(reason=reasons.NOT_MEASURED)
-    return paired(a, b) or Refused(reason=reasons.TOO_FEW_PAIRS)
+    return ratio(blocks, (pair.cell_a, a), (pair.cell_b, b)) or Refused(reason=reasons.TOO_FEW_PAIRS)

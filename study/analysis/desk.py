@@ -5,14 +5,16 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from study.analysis import rules
+from study.analysis import reasons, rules
 from study.analysis.bandwidths import with_bandwidth
 from study.analysis.cells import repeats_by_cell, summarise_cells
 from study.analysis.comparisons import compare
 from study.analysis.drift import session_drift
 from study.analysis.parts import Parts
 from study.analysis.scaling import summarise_series
-from study.analysis.trials import counting, summarise
+from study.analysis.sentinel import of_cells, watch
+from study.analysis.states import of_the_plan
+from study.analysis.trials import counting, earlier, summarise
 from study.analysis.utilisation import utilised
 from study.domain.errors import BadShelfFile
 from study.domain.finding import Finding
@@ -25,11 +27,17 @@ from study.domain.summary import Analysis
 def analyse(run: Run, records: Sequence[Record]) -> Analysis:
     """Trials, cells, series, comparisons, findings and rules of one run.
 
-    A finding that a rule blocks is not among the findings; the rule says so.
+    A finding that a rule blocks is not among the findings; the rule says so. Records of cells that were
+    taken out of the study file after they were measured enter no number; the sentinel's trials enter none
+    but its own.
     """
+    records = of_the_plan(run, records)
     parts = computed(run, records)
     found = findings(parts)
-    outcomes, blocked = rules.check(parts, records, found)
+    unknown = {} if parts.drift.estimate else {"drift": parts.drift.reason}
+    if parts.sentinel is None:
+        unknown["sentinel"] = reasons.NO_SENTINEL
+    outcomes, blocked = rules.check(parts, of_cells(records), found)
     return Analysis(
         trials=parts.trials,
         cells=parts.cells,
@@ -40,14 +48,18 @@ def analyse(run: Run, records: Sequence[Record]) -> Analysis:
         measured_s=math.fsum(trial.wall_s for trial in parts.trials if trial.wall_s is not None),
         turnaround_s=math.fsum(record.turnaround_ns / 1e9 for record in records),
         drift=parts.drift.estimate,
-        unknown={} if parts.drift.estimate else {"drift": parts.drift.reason},
+        earlier=earlier(records),
+        sentinel=parts.sentinel,
+        unknown=unknown,
     )
 
 
 def computed(run: Run, records: Sequence[Record]) -> Parts:
     """The numbers of a run, before anything is said about them."""
-    chosen = counting(records)
-    trials = summarise(records)
+    records = of_the_plan(run, records)
+    of_cell = of_cells(records)
+    chosen = counting(of_cell)
+    trials = summarise(of_cell)
     measured = repeats_by_cell(trials)
     summaries = utilised(
         summarise_cells(run.plan, trials, chosen),
@@ -56,13 +68,15 @@ def computed(run: Run, records: Sequence[Record]) -> Parts:
         flops=lambda reading: reading.model_flops_per_step,
     )
     cells = with_bandwidth(summaries)
+    drift = session_drift(run, trials, chosen)
     return Parts(
         run=run,
         trials=trials,
         cells=cells,
         series=summarise_series(run.plan, cells, measured),
         comparisons=compare(run.plan, measured),
-        drift=session_drift(run, trials, chosen),
+        drift=drift,
+        sentinel=watch(run, records, drift.session),
     )
 
 

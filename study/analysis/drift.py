@@ -32,44 +32,49 @@ LEVEL = 0.95
 class SessionDrift(Fact, frozen=True, kw_only=True):
     """The drift of one session as a share of the rate, over the time from its first trial to its last.
 
-    `sessions` counts those that the run has; the one with the most trials is taken. `reason` says why
-    there is no estimate.
+    `sessions` counts those that the run has; the one with the most trials, `session`, is taken. `reason`
+    says why there is no estimate.
     """
 
     estimate: Estimate | None
     trials: tuple[str, ...]
     sessions: int
+    session: int = 0
     reason: str = ""
 
     @property
     def is_shown(self) -> bool:
         """Whether rates are shown to have drifted, by more than the limit as far as one can tell."""
-        found = self.estimate
-        if found is None or found.low is None or found.high is None:
-            return False
-        return (found.low > 0 or found.high < 0) and abs(found.value) > LIMIT
+        return is_shown(self.estimate)
 
     @property
     def is_within(self) -> bool:
         """Whether the whole interval lies within the limit."""
-        found = self.estimate
-        if found is None or found.low is None or found.high is None:
-            return False
-        return found.low > -LIMIT and found.high < LIMIT
+        return is_within(self.estimate)
+
+
+def is_shown(drift: Estimate | None) -> bool:
+    """Whether zero lies outside the interval, and the value beyond the limit."""
+    if drift is None or drift.low is None or drift.high is None:
+        return False
+    return (drift.low > 0 or drift.high < 0) and abs(drift.value) > LIMIT
+
+
+def is_within(drift: Estimate | None) -> bool:
+    """Whether the whole interval lies within the limit."""
+    if drift is None or drift.low is None or drift.high is None:
+        return False
+    return drift.low > -LIMIT and drift.high < LIMIT
 
 
 def session_drift(run: Run, trials: Sequence[TrialSummary], records: Sequence[Record]) -> SessionDrift:
     """The drift of the run's longest session. `records` are those that count, one a trial."""
     working = {planned.id for planned in run.plan.cells if planned.cell.task != "check"}
     rates = {t.trial: t.rate for t in trials if t.rate is not None and t.cell_id in working}
-    began = sorted(session.started_utc for session in run.sessions)
-    sessions: dict[int, list[Record]] = defaultdict(list)
-    for record in records:
-        if record.trial in rates:
-            sessions[bisect_right(began, record.started_utc)].append(record)
-    longest = max(sessions.values(), key=len, default=[])
+    sessions = by_session(run, [record for record in records if record.trial in rates])
+    number, longest = max(sessions.items(), key=lambda session: len(session[1]), default=(0, []))
     repeated: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    for record, at in zip(longest, _start_times(longest), strict=True):
+    for record, at in zip(longest, start_times(longest), strict=True):
         repeated[record.cell_id].append((at, math.log(rates[record.trial])))
     cells = [points for points in repeated.values() if len(points) > 1]
     estimate = slope(cells)
@@ -78,8 +83,21 @@ def session_drift(run: Run, trials: Sequence[TrialSummary], records: Sequence[Re
         estimate=estimate,
         trials=tuple(record.trial for record in longest if record.cell_id in used) if estimate else (),
         sessions=len(run.sessions),
+        session=number,
         reason="" if estimate else reasons.FEW_FOR_DRIFT,
     )
+
+
+def by_session(run: Run, records: Sequence[Record]) -> dict[int, list[Record]]:
+    """The records of each session, by its number from 1.
+
+    Records of before they had a number of their session are placed by the date.
+    """
+    began = sorted(session.started_utc for session in run.sessions)
+    sessions: dict[int, list[Record]] = defaultdict(list)
+    for record in records:
+        sessions[record.session or bisect_right(began, record.started_utc)].append(record)
+    return dict(sessions)
 
 
 def slope(cells: Sequence[Sequence[tuple[float, float]]]) -> Estimate | None:
@@ -111,9 +129,12 @@ def slope(cells: Sequence[Sequence[tuple[float, float]]]) -> Estimate | None:
     )
 
 
-def _start_times(records: Sequence[Record]) -> list[float]:
-    """When each trial started, in nanoseconds of one clock; if that clock was reset, its order."""
-    in_time = sorted(records, key=lambda r: (r.started_utc, r.order))
+def start_times(records: Sequence[Record]) -> list[float]:
+    """When each trial started, in nanoseconds of one clock; if that clock was reset, its order.
+
+    The date is not asked: it may be set back while a run goes on.
+    """
+    in_time = sorted(records, key=lambda r: r.order)
     if all(earlier.started_ns < later.started_ns for earlier, later in pairwise(in_time)):
         return [float(record.started_ns) for record in records]
     return [float(record.order) for record in records]

@@ -13,12 +13,14 @@ if TYPE_CHECKING:
 def frame(records: Sequence[Record]) -> "DataFrame":
     """One row an attempt, in order of trials and attempts; what is not known is missing, never zero.
 
-    `counts` says whether the attempt is the one that the analysis uses for its trial. Options of the
-    workload stand in columns named `option_<name>`.
+    `role` tells the trials of the sentinel from those of a cell with the same id. `counts` says whether the
+    attempt is the one that the analysis uses for its trial. Options of the workload stand in columns named
+    `option_<name>`.
     """
     import pandas as pd
 
-    used = {(summary.trial, summary.attempt): summary for summary in summarise(records)}
+    roles = [[record for record in records if record.role == role] for role in ("cell", "sentinel")]
+    used = {(summary.trial, summary.attempt): summary for each in roles for summary in summarise(each)}
     rows = []
     for record in sorted(records, key=lambda r: (r.order, r.trial, r.attempt, r.started_utc)):
         counts = (record.trial, record.attempt) in used
@@ -29,6 +31,7 @@ def frame(records: Sequence[Record]) -> "DataFrame":
             {
                 "trial": record.trial,
                 "cell_id": record.cell_id,
+                "role": record.role,
                 "order": record.order,
                 "block": record.block,
                 "attempt": record.attempt,

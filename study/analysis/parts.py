@@ -3,7 +3,7 @@
 from study.analysis.drift import SessionDrift
 from study.domain.fact import Fact
 from study.domain.run import Run
-from study.domain.summary import CellSummary, Comparison, SeriesSummary, TrialSummary
+from study.domain.summary import CellSummary, Comparison, SentinelSummary, SeriesSummary, TrialSummary
 
 
 class Parts(Fact, frozen=True, kw_only=True):
@@ -15,6 +15,7 @@ class Parts(Fact, frozen=True, kw_only=True):
     series: tuple[SeriesSummary, ...]
     comparisons: tuple[Comparison, ...]
     drift: SessionDrift
+    sentinel: SentinelSummary | None = None
 
     @property
     def margin(self) -> float:

@@ -14,8 +14,8 @@ from typing import Literal
 
 import msgspec
 
-from study.analysis import caveats, words
-from study.analysis.drift import LIMIT
+from study.analysis import caveats, reasons, words
+from study.analysis.drift import LIMIT, is_shown
 from study.analysis.intervals import MIN_TRIALS, repeats
 from study.analysis.parts import Parts
 from study.analysis.scaling import IMPLAUSIBLE
@@ -268,7 +268,7 @@ def every_trial_counts(desk: Desk) -> Checked:
     In a run that is not complete, missing trials are a warning: its claims are weakened, not blocked.
     """
     parts = desk.parts
-    planned = {trial.id: trial.cell_id for trial in parts.run.plan.trials}
+    planned = {trial.id: trial.cell_id for trial in parts.run.plan.trials if trial.role == "cell"}
     recorded = {r.trial: r.cell_id for r in desk.records if not isinstance(r.outcome, Interrupted)}
     missing = [trial for trial in planned if trial not in recorded]
     extra = sorted(trial for trial in recorded if trial not in planned)
@@ -379,17 +379,28 @@ def order_is_random(desk: Desk) -> Checked:
     """MY1: complete blocks in a fresh random order from a stored seed, and run in that order."""
     blocks: dict[int, list[str]] = defaultdict(list)
     for trial in sorted(desk.parts.run.plan.trials, key=lambda t: t.order):
-        blocks[trial.block].append(trial.cell_id)
+        if trial.role == "cell":
+            blocks[trial.block].append(trial.cell_id)
     cells = sorted(cell.id for cell in desk.parts.run.plan.cells)
     wrong = []
-    if any(sorted(block) != cells for block in blocks.values()):
+    # what an edit of the study file added, or a precision that was asked for, stands in blocks of its own
+    edited, planned = bool(desk.parts.run.states), desk.parts.run.plan.protocol.blocks
+    added = {b for b in blocks if edited or b > planned}
+    if any(
+        len(set(block)) < len(block) or not (number in added or sorted(block) == cells)
+        for number, block in blocks.items()
+    ):
         wrong.append("A block does not hold every cell once.")
     # Two cells in two blocks stand in the same order by chance half the time; that shows nothing.
     arrangements = math.factorial(min(len(cells), 10)) ** (len(blocks) - 1)
     if arrangements > 1000 and len({tuple(block) for block in blocks.values()}) == 1:
         wrong.append("All blocks have the same order.")
     finished = [r for r in desk.records if not isinstance(r.outcome, Interrupted) and r.attempt == 1]
-    by_start = sorted(finished, key=lambda r: (r.started_utc, r.started_ns))
+    numbered = all(r.session for r in finished)
+    # the date may be set back; it counts only for records of before they had their session's number
+    by_start = sorted(
+        finished, key=lambda r: (r.session or 0, "" if numbered else r.started_utc, r.started_ns)
+    )
     if [r.order for r in by_start] != sorted(r.order for r in finished):
         wrong.append("The trials were not run in the order of the plan.")
     return Checked(
@@ -497,18 +508,33 @@ def multiplicity_is_counted(desk: Desk) -> Checked:
 
 
 def drift_is_shown(desk: Desk) -> Checked:
-    """S11: the session's drift is looked for; blocks keep the comparisons, absolute rates get a note."""
-    drift = desk.parts.drift
+    """S11: two witnesses look for a drift; blocks keep the comparisons, absolute rates get a note."""
+    drift, sentinel, wrong, right = desk.parts.drift, desk.parts.sentinel, [], []
     if drift.estimate is None:
-        return Checked(right=drift.reason, effect="warn")
-    low, high = drift.estimate.low or 0.0, drift.estimate.high or 0.0
-    found = f"{drift.estimate.value:+.1%} ({low:+.1%} to {high:+.1%}, {drift.estimate.n} trials)"
-    wrong = f"Rates changed by {found} over the session; absolute rates are those of this session."
-    return Checked(
-        wrong=(wrong,) if drift.is_shown else (),
-        right=f"No drift beyond {LIMIT:.0%} was shown over the session: {found}.",
-        effect="warn",
-    )
+        right.append(drift.reason)
+    else:
+        found = _change(drift.estimate)
+        right.append(f"No drift beyond {LIMIT:.0%} was shown over the session: {found}.")
+        if drift.is_shown:
+            wrong.append(
+                f"Rates changed by {found} over the session; absolute rates are those of this session."
+            )
+    if sentinel is None:
+        right.append(reasons.NO_SENTINEL)
+    else:
+        missing = sentinel.planned - len(sentinel.points)
+        if is_shown(sentinel.drift):
+            wrong.append(f"The sentinel's rate changed by {_change(sentinel.drift)} over the session.")
+        if missing:
+            wrong.append(f"{missing} of {sentinel.planned} trials of the sentinel gave no rate.")
+        right.append(f"Sentinel: {_change(sentinel.drift)}." if sentinel.drift else sentinel.unknown["drift"])
+    return Checked(wrong=tuple(wrong), right=" ".join(right), effect="warn")
+
+
+def _change(drift: Estimate | None) -> str:
+    if drift is None:
+        return "not known"
+    return f"{drift.value:+.1%} ({drift.low or 0.0:+.1%} to {drift.high or 0.0:+.1%}, {drift.n} trials)"
 
 
 def peaks_are_known_or_not(desk: Desk) -> Checked:

@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from study.analysis import reasons
-from study.analysis.intervals import LogMean, Repeats, estimate, exact, mapped, paired, welch
+from study.analysis.intervals import LogMean, Repeats, estimate, exact, mapped, welch
 from study.analysis.labels import series_labels
+from study.analysis.states import Blocks, blocks_of, ratio
 from study.analysis.verdicts import Refused, judge
 from study.domain.estimate import Estimate
 from study.domain.summary import CellSummary, SeriesPoint, SeriesSummary
@@ -30,8 +31,11 @@ def summarise_series(
     """One summary a series, in the plan's order. Verdicts are judged in one family a task."""
     by_id = {cell.cell_id: cell for cell in cells}
     labels = series_labels(plan)
-    verdicts = _verdicts(plan, by_id, measured)
-    return tuple(_series(series, labels[series.key], by_id, measured, verdicts) for series in plan.series)
+    verdicts, blocks = _verdicts(plan, by_id, measured), blocks_of(plan)
+    return tuple(
+        _series(series, labels[series.key], by_id, measured, verdicts, blocks=blocks)
+        for series in plan.series
+    )
 
 
 def karp_flatt(speedup: float, devices: int) -> float:
@@ -100,13 +104,15 @@ def _series(
     cells: Mapping[str, CellSummary],
     measured: Mapping[str, Repeats],
     verdicts: Mapping[tuple[str, str], Verdict],
+    *,
+    blocks: Blocks,
 ) -> SeriesSummary:
     unknown: dict[str, str] = {}
     base = cells[series.base] if series.base is not None else None
     base_rate = base.rate if base else None
     if base_rate is None:
         unknown["base_rate"] = reasons.BASE_NOT_MEASURED if base else reasons.NO_BASE
-    wrapper, why_not = _wrapper_cost(series, measured)
+    wrapper, why_not = _wrapper_cost(series, measured, blocks)
     if wrapper is None:
         unknown["wrapper_cost"] = why_not
     shown = cells[series.members[-1]]
@@ -127,7 +133,9 @@ def _series(
     )
 
 
-def _wrapper_cost(series: Series, measured: Mapping[str, Repeats]) -> tuple[Estimate | None, str]:
+def _wrapper_cost(
+    series: Series, measured: Mapping[str, Repeats], blocks: Blocks
+) -> tuple[Estimate | None, str]:
     """The base's rate over that of the same strategy on one device, paired by block."""
     base, own = series.base, series.own_base
     if base is not None and base == own:
@@ -136,8 +144,8 @@ def _wrapper_cost(series: Series, measured: Mapping[str, Repeats]) -> tuple[Esti
         return None, reasons.NO_BASE if base is None else reasons.NO_OWN_BASE
     if base not in measured or own not in measured:
         return None, reasons.BASE_NOT_MEASURED if base not in measured else reasons.OWN_BASE_NOT_MEASURED
-    ratio = paired(measured[base], measured[own])
-    return (estimate(ratio), "") if ratio else (None, reasons.TOO_FEW_PAIRS)
+    found = ratio(blocks, (base, measured[base]), (own, measured[own]))
+    return (estimate(found), "") if found else (None, reasons.TOO_FEW_PAIRS)
 
 
 def _point(

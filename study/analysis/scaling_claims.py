@@ -145,7 +145,10 @@ def is_compared(kind: str) -> bool:
 def _claim(parts: Parts, shelf: str, series: SeriesSummary, point: SeriesPoint, *, headline: bool) -> Finding:
     cell, base = parts.cell(point.cell_id), series.series.base
     involved = [point.cell_id, *([base] if base else [])]
-    disturbed = caveats.disturbances(parts, *involved)
+    disturbed = (
+        *caveats.disturbances(parts, *involved),
+        *caveats.of_states(parts, point.verdict, *involved),
+    )
     flagged = bool(disturbed) or caveats.is_superlinear(point)
     kind = wording(point)
     strong = series.series.scaling == "strong"

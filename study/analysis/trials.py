@@ -13,6 +13,7 @@ from typing import Literal
 from study.analysis import reasons
 from study.analysis.steady import assess
 from study.domain.record import (
+    DEVICE_MEMORY_TOLERANCE_BYTES,
     Failed,
     Interrupted,
     Measured,
@@ -20,6 +21,7 @@ from study.domain.record import (
     Reading,
     Record,
     Skipped,
+    Surroundings,
     TimedOut,
 )
 from study.domain.summary import TrialSummary
@@ -56,9 +58,17 @@ def summarise(records: Sequence[Record]) -> tuple[TrialSummary, ...]:
     return tuple(_summary(record, faults.get(record.trial, "")) for record in chosen)
 
 
+def earlier(records: Sequence[Record]) -> tuple[TrialSummary, ...]:
+    """The attempts that do not count, since another of the trial does; in order of trials and attempts."""
+    chosen = set(map(id, counting(records)))
+    left = [record for record in records if id(record) not in chosen]
+    return tuple(_summary(record, "") for record in sorted(left, key=lambda r: (r.order, r.trial, r.attempt)))
+
+
 def excluded(chosen: Sequence[Record]) -> dict[str, str]:
     """Trials whose readings cannot be used, each with the sentence that says why.
 
+    Nobody else may have been on their devices: method page, comparing archived results.
     Ranks have to be complete and agree on the steps, losses to be finite, and the work a step to be
     what the batch says and the same in every trial of the cell.
     """
@@ -67,7 +77,7 @@ def excluded(chosen: Sequence[Record]) -> dict[str, str]:
     for record in chosen:
         if not isinstance(record.outcome, Measured):
             continue
-        fault = _fault(record, record.outcome.readings)
+        fault = _company(record.surroundings) or _fault(record, record.outcome.readings)
         if fault:
             faults[record.trial] = fault
         else:
@@ -125,6 +135,20 @@ def _precedence(record: Record) -> tuple[bool, int, str, str]:
 
 def _work_per_step(readings: Sequence[Reading]) -> float:
     return sum(reading.work for reading in readings) / len(readings[0].step_ns)
+
+
+def _company(surroundings: Surroundings) -> str:
+    """Why the trial was not alone on its devices, or nothing.
+
+    Inside a container processes of others cannot be seen, but the memory that they hold can.
+    """
+    if surroundings.foreign_processes:
+        return "Another program was on a device of the trial."
+    used, base = surroundings.device_memory_used_bytes, surroundings.device_memory_base_bytes
+    if used is None or base is None:
+        return ""
+    grown = any(now - was > DEVICE_MEMORY_TOLERANCE_BYTES for now, was in zip(used, base, strict=True))
+    return "Memory of a device of the trial was in use when it began." if grown else ""
 
 
 def _fault(record: Record, readings: Sequence[Reading]) -> str:
@@ -192,11 +216,12 @@ def _summary(record: Record, fault: str) -> TrialSummary:
         fault=fault or sentence,
         # over warm-up and window in one: a level that begins in the warm-up shows that the window began on it
         steadiness=assess((*warmup, *steps)) if usable else None,
+        window_events=tuple(sorted({event.name for r in readings for event in r.events if event.window})),
         unknown=unknown,
     )
 
 
-def _outcome(record: Record) -> tuple[Kind, str]:
+def _outcome(record: Record) -> tuple[Kind, str]:  # noqa: PLR0911 - one return an outcome
     """The outcome's name, and the sentence for one that is no measurement."""
     match record.outcome:
         case Measured():
@@ -205,6 +230,8 @@ def _outcome(record: Record) -> tuple[Kind, str]:
             return "out_of_memory", evidence
         case Failed(reason=reason):
             return "failed", reason
+        case TimedOut(silent_s=silent) if silent is not None:
+            return "timed_out", f"It hung: in its timed window it made no step for {silent:g} s."
         case TimedOut(limit_s=limit):
             return "timed_out", f"It had not ended after {limit:g} s."
         case Skipped(reason=reason):

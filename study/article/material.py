@@ -89,6 +89,11 @@ def are_replicas(summary: CellSummary) -> bool:
     return cell.task == "infer" and cell.strategy == "ddp" and cell.devices > 1
 
 
+def trials_planned(run: Run) -> int:
+    """How many trials of cells the plan has; those of the sentinel are samples of nothing."""
+    return sum(trial.role == "cell" for trial in run.plan.trials)
+
+
 def trials_of(analysis: Analysis, cell_id: str) -> Iterator[TrialSummary]:
     """The trials of a cell that have a rate."""
     return (trial for trial in analysis.trials if trial.cell_id == cell_id and trial.rate is not None)

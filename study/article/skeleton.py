@@ -7,7 +7,7 @@ import msgspec
 from study import __version__
 from study.article.box import all_findings, headlines
 from study.article.drawing import draw_all
-from study.article.material import Material
+from study.article.material import Material, trials_planned
 from study.article.notices import notices, trials_measured
 from study.article.sections import (
     checks,
@@ -26,7 +26,7 @@ from study.article.sections import (
 )
 from study.article.trials_table import all_trials
 from study.article.words import alone, count, in_a_row, results_digest
-from study.domain.article import Article, Block, FigureBlock, SectionOfArticle, TableBlock
+from study.domain.article import Article, Block, FigureBlock, SectionOfArticle, TableBlock, path_of
 from study.domain.finding import Finding
 from study.domain.record import Record
 from study.domain.run import Run
@@ -46,7 +46,7 @@ def compose(run: Run, records: Sequence[Record], analysis: Analysis) -> Article:
     sections = _sections(material, left_out, published)
     anchors = frozenset(_anchors(sections))
     return Article(
-        path=f"{run.study.name}/{run.id}".lower(),
+        path=path_of(run.study.name, run.id),
         study=run.study.name,
         run_id=run.id,
         kicker=_kicker(run),
@@ -55,7 +55,7 @@ def compose(run: Run, records: Sequence[Record], analysis: Analysis) -> Article:
         authors=tuple(run.study.authors),
         published=published,
         trials_measured=trials_measured(material),
-        trials_planned=len(run.plan.trials),
+        trials_planned=trials_planned(run),
         measured_s=analysis.measured_s,
         notices=notices(material),
         findings=tuple(_linked(finding, anchors) for finding in all_findings(analysis)),
@@ -129,7 +129,7 @@ def _standfirst(material: Material) -> Text:
     return said(
         "{measured} of {planned} planned trials were measured; no finding rests on them.",
         measured=count(trials_measured(material)),
-        planned=count(len(material.run.plan.trials)),
+        planned=count(trials_planned(material.run)),
     )
 
 

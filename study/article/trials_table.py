@@ -1,10 +1,10 @@
 """The table of all trials: every attempt that counts, in the order of the run, failures included."""
 
 from study.article.material import Material
-from study.article.words import OUTCOMES, a_second, count, entry, number, shared_unit, unit_column
+from study.article.words import EVENTS, OUTCOMES, a_second, count, entry, number, shared_unit, unit_column
 from study.domain.figure import Column, Table, TableCell
 from study.domain.summary import CellSummary, TrialSummary
-from study.domain.text import Name, said
+from study.domain.text import Listing, Name, Slot, said
 
 NO_FAULT = said("Nothing to report.")
 NO_CELL = said("The plan has no such cell.")
@@ -53,6 +53,16 @@ def _row(trial: TrialSummary, cell: CellSummary | None) -> tuple[TableCell, ...]
         entry(count(len(trial.step_ns)) if trial.step_ns else None, unknown.get("rate", "")),
         entry(number(trial.wall_s, "seconds"), unknown.get("wall_s", "")),
         entry(number(trial.foreign_cpu_share, "percent"), unknown.get("foreign_cpu_share", "")),
-        entry(Name(text=trial.fault) if trial.fault else None, "", NO_FAULT),
+        entry(_reason(trial), "", NO_FAULT),
         Name(text=trial.trial, code=True),
     )
+
+
+def _reason(trial: TrialSummary) -> Slot | None:
+    """Why it has no rate, or what happened in its window."""
+    if trial.fault:
+        return Name(text=trial.fault)
+    if not trial.window_events:
+        return None
+    events = tuple(EVENTS.get(name, Name(text=name)) for name in trial.window_events)
+    return said("In its window: {events}.", events=Listing(items=events))

@@ -31,6 +31,14 @@ OUTCOMES = {
     "excluded": Term(text="excluded"),
 }
 
+EVENTS = {
+    "compilation": Term(text="compilation"),
+    "memory growth": Term(text="growth of a device's memory"),
+    "memory retry": Term(text="an allocation that had to be tried again"),
+    "bucket rebuild": Term(text="gradients arranged anew for sending"),
+}
+"""What should be over when a window opens."""
+
 UNTITLED = Text(frame="")
 """The title of an axis whose labels say all."""
 

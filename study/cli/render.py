@@ -80,11 +80,16 @@ def command(  # noqa: PLR0917  click hands over one argument an option
         f"{len(published.unchanged)} unchanged, {len(published.removed)} removed."
     )
     for article, _ in items:
-        click.echo(
-            f"  {article.title}: {(site / 'studies' / article.path / 'index.html').resolve().as_uri()}"
-        )
+        click.echo(f"  {article.title}: {page_of(site, article.study, article.run_id).resolve().as_uri()}")
     click.echo(f"All of them: {page.resolve().as_uri()}")
     return 0
+
+
+def page_of(site: Path, study: str, run_id: str) -> Path:
+    """The page about a run, in the site's first language."""
+    from study.domain.article import path_of
+
+    return site / "studies" / path_of(study, run_id) / "index.html"
 
 
 def article_of(folder: Path) -> "Article":

@@ -8,6 +8,7 @@ import click
 from study.domain.errors import BadUsage, StudyError
 from study.domain.record import Record
 from study.domain.run import Run
+from study.domain.trial import planned_cell
 
 
 @click.command("validate", short_help="Check every file of the archive: schema, hashes, plan.")
@@ -67,7 +68,6 @@ def _problems(folder: Path) -> list[str]:
 def _against_the_plan(folder: Path, run: Run, records: list[Record]) -> list[str]:
     """What the records say against what was planned."""
     trials = {trial.id: trial for trial in run.plan.trials}
-    cells = {planned.id: planned.cell for planned in run.plan.cells}
     attempts: dict[str, list[int]] = defaultdict(list)
     found = []
     for record in records:
@@ -75,20 +75,36 @@ def _against_the_plan(folder: Path, run: Run, records: list[Record]) -> list[str
         place = f"{folder}: {record.trial}"
         trial = trials.get(record.trial)
         if trial is None:
-            found.append(f"{place}: the plan of this run has no such trial")
-        elif (record.order, record.block, record.cell_id, record.seed) != (
+            if not _was_taken_out(run, record):
+                found.append(f"{place}: the plan of this run has no such trial")
+        elif (record.order, record.block, record.cell_id, record.seed, record.role) != (
             trial.order,
             trial.block,
             trial.cell_id,
             trial.seed,
-        ) or record.cell != cells[trial.cell_id]:
+            trial.role,
+        ) or record.cell != planned_cell(run.plan, trial).cell:
             found.append(f"{place}: it is not the trial that was planned under this name")
     for name, numbers in sorted(attempts.items()):
         if sorted(numbers) != list(range(1, len(numbers) + 1)):
             found.append(f"{folder}: {name}: an attempt before the last one has no record")
+    if run.states and run.states[-1].plan_digest != run.plan.digest:
+        found.append(f"{folder}: the plan is not that of the newest state of the study file")
     if run.status == "complete":
         found += [
             f"{folder}: {name}: the run is complete, and this trial has no record"
             for name in sorted(trials.keys() - attempts.keys())
         ]
     return found
+
+
+def _was_taken_out(run: Run, record: Record) -> bool:
+    """Whether a record is of a cell that was measured before the study file was edited to leave it out."""
+    from study.planning.plan import trial_seed
+
+    gone = {skipped.id: skipped.cell for skipped in run.plan.skipped} if run.states else {}
+    return (
+        gone.get(record.cell_id) == record.cell
+        and record.trial == f"{record.order:04d}-{record.cell_id}"
+        and record.seed == trial_seed(run.plan.seed, record.block, record.cell_id)
+    )

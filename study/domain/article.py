@@ -93,7 +93,7 @@ class SectionOfArticle(Fact, frozen=True, kw_only=True):
 
 
 class Article(Fact, frozen=True, kw_only=True):
-    """One article about one run. `path` is `<study>/<run id>` in lower case.
+    """One article about one run. `path` is that of `path_of`.
 
     `published` is the ISO date on which the run ended, shown as that of the measurement. `digest` is a
     hash over the hashes of the records; `tool_version` is of the tool that made the article.
@@ -118,3 +118,8 @@ class Article(Fact, frozen=True, kw_only=True):
     digest: str
     tool_version: str
     disclosure: str
+
+
+def path_of(study: str, run_id: str) -> str:
+    """Where the article about a run stands among all articles: `<study>/<run id>` in lower case."""
+    return f"{study}/{run_id}".lower()

@@ -24,14 +24,16 @@ class TrialStarted(Fact, frozen=True, kw_only=True, tag_field="kind", tag="trial
     position: int
     block: int
     left_s: float | None
+    role: Literal["cell", "sentinel"] = "cell"
 
 
 class TrialEnded(Fact, frozen=True, kw_only=True, tag_field="kind", tag="trial_ended"):
-    """A trial ended and its record is stored."""
+    """An attempt ended and its record is stored; `again`: another one of this trial follows at once."""
 
     record: Record
     position: int
     left_s: float | None
+    again: bool = False
 
 
 class Decided(Fact, frozen=True, kw_only=True, tag_field="kind", tag="decided"):

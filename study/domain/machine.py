@@ -32,6 +32,7 @@ class Machine(Fact, frozen=True, kw_only=True):
     architecture: str
     devices: tuple[Device, ...]
     links: tuple[tuple[str, ...], ...] = ()
+    numa_nodes: int | None = None
     unknown: dict[str, str] = {}
 
 

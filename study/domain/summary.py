@@ -15,7 +15,8 @@ class TrialSummary(Fact, frozen=True, kw_only=True):
 
     The wall time is from the first rank's start to the last rank's end. `step_ns[i]` is the slowest
     rank's step i; of replicas that answer independently of one another, it is rank 0's, which stands
-    for all, and there is no imbalance. `fault` is the sentence for a trial without a rate.
+    for all, and there is no imbalance. `fault` is the sentence for a trial without a rate. `window_events`
+    are the names of what happened in the window of any rank and should have been over by then.
     """
 
     trial: str
@@ -34,6 +35,7 @@ class TrialSummary(Fact, frozen=True, kw_only=True):
     foreign_cpu_share: float | None
     fault: str
     steadiness: Steadiness | None = None
+    window_events: tuple[str, ...] = ()
     unknown: dict[str, str] = {}
 
 
@@ -138,6 +140,52 @@ class Comparison(Fact, frozen=True, kw_only=True):
     verdict: Verdict
 
 
+class SentinelPoint(Fact, frozen=True, kw_only=True):
+    """One measured trial of the sentinel.
+
+    `start_s` is counted from the first trial of its session. `residual` is the log of its rate less the mean
+    of all such logs of the run: about its share above the mean.
+    """
+
+    trial: str
+    order: int
+    block: int
+    session: int
+    place: Literal["first", "last"]
+    start_s: float | None
+    residual: float
+    unknown: dict[str, str] = {}
+
+
+class SentinelSession(Fact, frozen=True, kw_only=True):
+    """The sentinel's rate in one session: that by which the machine is known again in another one."""
+
+    session: int
+    rate: Estimate
+
+
+class SentinelSummary(Fact, frozen=True, kw_only=True):
+    """What the sentinel saw of the machine; its trials are samples of no cell.
+
+    `drift` is by which share its rate changed from its first to its last trial of the session that
+    `Analysis.drift` is about; `within_blocks` by which share the last trial of a block differs from the
+    first. `spread` is the standard deviation of the logs about the mean of their session. `unit` is the unit
+    of its work; `trials` are all that have a record, `points` those measured.
+    """
+
+    cell_id: str
+    cell: Cell
+    unit: str
+    planned: int
+    trials: tuple[TrialSummary, ...]
+    points: tuple[SentinelPoint, ...]
+    sessions: tuple[SentinelSession, ...]
+    spread: float | None
+    drift: Estimate | None
+    within_blocks: Estimate | None
+    unknown: dict[str, str] = {}
+
+
 class RuleOutcome(Fact, frozen=True, kw_only=True):
     """A rule of good reporting that was checked on this run's own data."""
 
@@ -151,7 +199,8 @@ class Analysis(Fact, frozen=True, kw_only=True):
     """Everything that the article may say: the desk's whole answer for one run.
 
     `drift` is by which share rates changed from the first to the last trial of the session, at equal
-    work; its n counts trials.
+    work; its n counts trials. The trials of the `sentinel` are samples of no cell and stand in it alone.
+    `earlier` are the attempts that count for nothing, since another followed.
     """
 
     trials: tuple[TrialSummary, ...]
@@ -164,4 +213,6 @@ class Analysis(Fact, frozen=True, kw_only=True):
     turnaround_s: float
     level: float = 0.95
     drift: Estimate | None = None
+    earlier: tuple[TrialSummary, ...] = ()
+    sentinel: SentinelSummary | None = None
     unknown: dict[str, str] = {}

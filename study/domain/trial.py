@@ -32,13 +32,17 @@ class Cell(Fact, frozen=True, kw_only=True):
 
 
 class PlannedCell(Fact, frozen=True, kw_only=True):
-    """A cell that will run: its id, its predicted seconds per trial, how many units one step is worth."""
+    """A cell that will run: its id, and its predicted seconds per trial.
+
+    `protocol` is its own way of being measured; where it is null, it is measured as the plan says.
+    """
 
     id: str
     cell: Cell
     predicted_s: float | None
     predicted_memory_bytes: int | None
     oversubscribed: bool
+    protocol: Protocol | None = None
     unknown: dict[str, str] = {}
 
 
@@ -106,11 +110,19 @@ class Plan(Fact, frozen=True, kw_only=True):
     unknown: dict[str, str] = {}
 
 
+def planned_cell(plan: Plan, trial: PlannedTrial) -> PlannedCell:
+    """What a trial of the plan measures: the sentinel or a cell, which may have the same id."""
+    if trial.role == "sentinel" and plan.sentinel is not None:
+        return plan.sentinel
+    return next(planned for planned in plan.cells if planned.id == trial.cell_id)
+
+
 class Order(Fact, frozen=True, kw_only=True):
     """What one rank is told. The worker is handed everything: it inherits no configuration.
 
     `store` is the path of the rendezvous file, `folder` where this attempt's files go.
-    `deadline_s` bounds every wait for another rank.
+    `deadline_s` bounds every wait for another rank. `cpus` are those to bind this rank to; where there are
+    none, `not_pinned` says why.
     """
 
     trial: str
@@ -122,3 +134,5 @@ class Order(Fact, frozen=True, kw_only=True):
     store: str
     folder: str
     deadline_s: float
+    cpus: tuple[int, ...] = ()
+    not_pinned: str = "nothing was said about it"

@@ -17,6 +17,7 @@ import signal
 import sys
 import tempfile
 import time
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing import (
     connection,
@@ -33,7 +34,7 @@ from typing import Any
 
 from study.domain.errors import NotReady
 from study.lab.environment import only_allowed
-from study.lab.processes import read_process
+from study.lab.processes import TAG, read_process, tagged
 from study.lab.rank import stay_ready
 from study.lab.stop import StopRequest
 
@@ -139,6 +140,7 @@ class RankServer:
 
     def __init__(self, *, preload: Sequence[str], sys_path: Sequence[str], stop: StopRequest) -> None:
         self.sys_path = [*sys_path, *(path or str(Path.cwd()) for path in sys.path)]
+        self.tag = uuid.uuid4().hex
         self._stop = stop
         self._server = forkserver.ForkServer()
         self._server.set_forkserver_preload(list(preload))
@@ -155,6 +157,7 @@ class RankServer:
         try:
             _keep_sockets_short()
             with only_allowed(self.sys_path), _deaf_to_ctrl_c():
+                os.environ[TAG] = self.tag  # for the server alone: the block puts everything back
                 self._server.ensure_running()
             first = self.fork(stay_ready, None)
             self.wait_for(first.sentinel)
@@ -192,6 +195,10 @@ class RankServer:
                 raise ServerLost("the run was stopped")
             if time.monotonic() > limit:
                 raise ServerLost(f"nothing happened for {START_LIMIT_S:.0f} s")
+
+    def strays(self) -> set[int]:
+        """Every process that ranks of this server started and that is still there, and the ranks."""
+        return tagged(self.tag) - {self._pid}
 
     def cpu_ticks(self) -> int | None:
         """Clock ticks of CPU time used by the server and by every rank that has ended under it."""

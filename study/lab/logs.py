@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from study.lab.files import open_plain
 from study.lab.scrub import Identity, scrub
 
 MOST_BYTES = 64 * 1024
@@ -16,7 +17,7 @@ def read_log(path: Path, who: Identity) -> str:
     Whole lines, because half a secret is a secret that no rule knows. Empty if there is no such file.
     """
     try:
-        with path.open("rb") as log:
+        with open_plain(path) as log:
             size = log.seek(0, 2)
             log.seek(0)
             if size <= MOST_BYTES:

@@ -53,6 +53,9 @@ def describe_machine(worker: WorkerFacts | None, gpus: tuple[Device, ...], root:
     packages = _packages(root)
     if packages is None:
         unknown["sockets"] = "the system does not say how its processors are packaged"
+    nodes = len(list((root / "sys/devices/system/node").glob("node[0-9]*"))) or None
+    if nodes is None:
+        unknown["numa_nodes"] = "the system does not tell its NUMA nodes"
     governor = _line(root / "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
     if governor is None:
         unknown["governor"] = "the kernel offers no frequency scaling here"
@@ -79,6 +82,7 @@ def describe_machine(worker: WorkerFacts | None, gpus: tuple[Device, ...], root:
         kernel=platform.release(),
         architecture=platform.machine(),
         devices=devices,
+        numa_nodes=nodes,
         unknown=unknown,
     )
 

@@ -1,11 +1,13 @@
-"""The one boundary to NVIDIA's management library (pynvml): what cards there are. It sets nothing.
+"""The one boundary to NVIDIA's management library (pynvml): what cards there are, and what is on them now.
+
+It sets nothing.
 
 Any call may be unsupported, absent from the driver or from the binding, or answer with rubbish; each
 field stands alone, and one ill card does not hide the others. Beyond this file there are only facts.
 """
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
@@ -34,6 +36,94 @@ class Survey(Fact, frozen=True, kw_only=True):
     driver: str | None
     reason: str
     unknown: dict[str, str] = {}
+
+
+class Card(Fact, frozen=True, kw_only=True):
+    """One card at one moment. Never stored: process ids and serial numbers are nobody's business.
+
+    `compute` and `graphics` are the ids of the processes with a context on it. `bus_id` is written as the
+    kernel writes it.
+    """
+
+    uuid: str | None
+    bus_id: str | None
+    memory_used_bytes: int | None
+    compute: frozenset[int] | None
+    graphics: frozenset[int] | None
+    unknown: dict[str, str] = {}
+
+
+class Cards(Fact, frozen=True, kw_only=True):
+    """All cards at one moment, in the library's order; `reason` says why there are none."""
+
+    cards: tuple[Card, ...]
+    reason: str = ""
+
+
+@contextlib.contextmanager
+def watching(nvml: Any = None) -> Iterator[Callable[[], Cards]]:
+    """A function that looks at the cards, from one session of the library.
+
+    It never raises: a driver that goes away meanwhile leaves nulls with the reason.
+    """
+    why = ""
+    if nvml is None:
+        nvml, why = _binding()
+    if not why:
+        _, why = _ask(nvml, "nvmlInit")
+    try:
+        yield lambda: Cards(cards=(), reason=why) if why else _cards(nvml)
+    finally:
+        if not why:
+            _ask(nvml, "nvmlShutdown")
+
+
+def cards(nvml: Any = None) -> Cards:
+    """One look at the cards."""
+    with watching(nvml) as look:
+        return look()
+
+
+def _cards(nvml: Any) -> Cards:
+    count, why = _ask(nvml, "nvmlDeviceGetCount")
+    found = tuple(_card(nvml, index) for index in range(count or 0))
+    return Cards(cards=found, reason=why or ("" if found else "the driver sees no device"))
+
+
+def _card(nvml: Any, index: int) -> Card:
+    handle, lost = _ask(nvml, "nvmlDeviceGetHandleByIndex", index)
+    asks: dict[str, Callable[[], tuple[Any, str]]] = {
+        "uuid": lambda: _text(nvml, "nvmlDeviceGetUUID", handle),
+        "bus_id": lambda: _bus_id(nvml, handle),
+        "memory_used_bytes": lambda: _used(nvml, handle),
+        "compute": lambda: _processes(nvml, "nvmlDeviceGetComputeRunningProcesses", handle),
+        "graphics": lambda: _processes(nvml, "nvmlDeviceGetGraphicsRunningProcesses", handle),
+    }
+    answers = {name: (None, lost) if lost else ask() for name, ask in asks.items()}
+    return Card(
+        **{name: value for name, (value, _) in answers.items()},
+        unknown={name: why for name, (_, why) in answers.items() if why},
+    )
+
+
+def _bus_id(nvml: Any, handle: Any) -> tuple[str | None, str]:
+    """The library writes 00000000:3B:00.0 where the kernel writes 0000:3b:00.0."""
+    info, why = _ask(nvml, "nvmlDeviceGetPciInfo", handle)
+    if why:
+        return None, why
+    text = info.busId.decode("ascii", errors="replace") if isinstance(info.busId, bytes) else str(info.busId)
+    domain, _, rest = text.lower().partition(":")
+    return f"{domain[-4:]}:{rest}", ""
+
+
+def _used(nvml: Any, handle: Any) -> tuple[int | None, str]:
+    info, why = _ask(nvml, "nvmlDeviceGetMemoryInfo", handle)
+    return (None, why) if why else (int(info.used), "")
+
+
+def _processes(nvml: Any, function: str, handle: Any) -> tuple[frozenset[int] | None, str]:
+    listed, why = _ask(nvml, function, handle)
+    return (None, why) if why else (frozenset(int(process.pid) for process in listed), "")
 
 
 def gpus(nvml: Any = None) -> tuple[Device, ...]:

@@ -15,11 +15,13 @@ from study.domain.fact import Fact
 from study.domain.record import Failed, Measured, OutOfMemory, RankError, Reading
 from study.domain.study import Protocol
 from study.domain.trial import Cell
+from study.lab.files import read_plain
 from study.lab.logs import cut, tail_of
 from study.lab.rank import error_file
 from study.lab.scrub import Identity, scrub
 
 REASON_LENGTH = 2000
+TRACE_LINES = 100
 
 
 class End(NamedTuple):
@@ -58,11 +60,12 @@ def _decode(
     broken: dict[int, str],
 ) -> None:
     try:
-        fact = msgspec.json.decode(path.read_bytes(), type=kind)
+        fact = msgspec.json.decode(read_plain(path), type=kind)
     except FileNotFoundError:
         return
-    except (OSError, msgspec.DecodeError) as error:
-        broken[rank] = f"{path.name} cannot be read: {error}"
+    except (OSError, msgspec.DecodeError, RecursionError) as error:
+        why = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        broken[rank] = f"{path.name} cannot be read: {why}"
         return
     if fact.rank != rank:  # type: ignore[attr-defined]
         broken[rank] = f"{path.name} says that it is of rank {fact.rank}"  # type: ignore[attr-defined]
@@ -149,8 +152,10 @@ def _exit_code(ends: Sequence[End], rank: int) -> int | None:
 
 
 def _of_error(error: RankError, exit_code: int | None, log: str, who: Identity) -> OutOfMemory | Failed:
-    message = cut(scrub(error.message, who), REASON_LENGTH)
-    tail = tail_of(log) or tail_of(scrub("\n".join(error.trace), who))
+    # bounded before it is scrubbed: what is cut off here is far beyond what is kept in the end
+    message = cut(scrub(error.message[: 10 * REASON_LENGTH], who), REASON_LENGTH)
+    trace = "\n".join(line[:REASON_LENGTH] for line in error.trace[-TRACE_LINES:])
+    tail = tail_of(log) or tail_of(scrub(trace, who))
     if error.kind == "out_of_memory":
         return OutOfMemory(rank=error.rank, evidence=message, log_tail=tail)
     return Failed(

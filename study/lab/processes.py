@@ -4,6 +4,9 @@ A rank leads a session of its own. To it belong the members of that session and 
 also one that left the session. Numbers of processes are reused, but never while a session of that
 number has members: so when a rank that is known to be gone seems to live, its number has been given
 to a stranger, and nothing of it is touched.
+
+A daemon that forked twice has neither session nor parent in common with its rank. It is known by its
+environment, in which everything that a launcher's ranks start carries that launcher's tag.
 """
 
 import contextlib
@@ -83,6 +86,22 @@ class Family:
             grown = bool(more)
         self._started.update({pid: processes[pid].started for pid in found})
         return found
+
+
+TAG = "STUDY_RANKS"
+"""The variable whose value tells whose ranks a process comes from."""
+
+
+def tagged(tag: str) -> set[int]:
+    """The numbers of all processes that were started with this tag, the forkserver included."""
+    if not tag:
+        return set()
+    mark, found = f"{TAG}={tag}".encode(), set()
+    for folder in PROC.glob("[0-9]*"):
+        with contextlib.suppress(OSError):  # gone, or somebody else's
+            if mark in (folder / "environ").read_bytes().split(b"\0"):
+                found.add(int(folder.name))
+    return found
 
 
 def send(pids: Collection[int], number: signal.Signals) -> None:

@@ -4,6 +4,7 @@ It makes itself killable as one tree, sends what it prints to a file, takes the 
 given, and sees to it that it never outlives the run. It knows the worker by name only.
 """
 
+import contextlib
 import faulthandler
 import importlib
 import io
@@ -14,7 +15,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import NoReturn, TextIO
 
@@ -22,10 +23,14 @@ import msgspec
 
 from study.domain.fact import Fact
 from study.domain.record import RankError
-from study.lab.processes import Family, send
+from study.lab.processes import TAG, Family, send, tagged
 
 ORPHANED = 70
 """Exit code of a rank whose run vanished (`EX_SOFTWARE` of sysexits.h): nobody is left to read it."""
+
+MESSAGE_LENGTH = 10_000
+TRACE_LINES = 100
+"""What a rank reports is bounded: an error may hold a tensor's every number."""
 
 
 class Job(Fact, frozen=True, kw_only=True):
@@ -52,7 +57,8 @@ def run_rank(job: Job) -> NoReturn:
     """Become one rank: call the worker's entry and end with its code, whatever happens."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the run; the run ends its ranks
     os.setsid()
-    threading.Thread(target=_end_with_the_run, name="end-with-the-run", daemon=True).start()
+    tag = job.environment.get(TAG, "")
+    threading.Thread(target=_end_with_the_run, args=(tag,), name="end-with-the-run", daemon=True).start()
     folder = Path(job.folder)
     _print_to(log_file(folder, job.rank))
     os.chdir(folder)
@@ -61,10 +67,11 @@ def run_rank(job: Job) -> NoReturn:
     try:
         code = load(job.entry)(job.order)
     except SystemExit as error:
-        code = error.code if isinstance(error.code, int) else 1
+        code = error.code if isinstance(error.code, int) else int(error.code is not None)
     except BaseException as error:
-        traceback.print_exc()
-        _report(error, folder, job.rank)
+        _report(error, folder, job.rank)  # before the words: what they go to may be closed
+        with contextlib.suppress(Exception):
+            traceback.print_exc()
         code = 1
     end_now(code)
 
@@ -84,23 +91,25 @@ def load(entry: str) -> Callable[[bytes], int]:
 def end_now(code: int) -> NoReturn:
     """End without exit handlers: a library's handler may wait for a peer that is never going to answer."""
     for stream in (sys.stdout, sys.stderr):
-        stream.flush()
+        with contextlib.suppress(Exception):  # closed, or replaced by something that cannot
+            stream.flush()
     _end_what_was_started()
     os._exit(code & 0xFF)
 
 
-def _end_with_the_run() -> None:
+def _end_with_the_run(tag: str) -> None:
     """Wait until the run's process is gone, then end everything that this rank started, and itself."""
     run = multiprocessing.parent_process()
     if run is None:
         return
     run.join()
-    _end_what_was_started()
+    _end_what_was_started(tagged(tag) - {os.getpid()})
     os._exit(ORPHANED)
 
 
-def _end_what_was_started() -> None:
-    """End every process that this rank started, also one in a session of its own."""
+def _end_what_was_started(others: Collection[int] = ()) -> None:
+    """End every process that this rank started, also one in a session of its own; and `others`."""
+    send(others, signal.SIGKILL)
     family = Family()
     while started := family.present([os.getpid()]) - {os.getpid()}:
         send(started, signal.SIGKILL)
@@ -125,18 +134,35 @@ def _lines_to(descriptor: int) -> TextIO:
 
 
 def _report(error: BaseException, folder: Path, rank: int) -> None:
-    """Leave an error file for a worker that raised and left none."""
+    """Leave an error file for a worker that raised and left none; failing at that leaves the exit code."""
     path = error_file(folder, rank)
-    if path.exists():
-        return
-    fact = RankError(
-        rank=rank,
-        time_ns=time.perf_counter_ns(),
-        kind="out_of_memory" if isinstance(error, MemoryError) else "raised",
-        secondary=False,
-        message=f"{type(error).__name__}: {error}",
-        trace=tuple("".join(traceback.format_exception(error)).splitlines()),
-    )
-    whole = path.with_suffix(".part")
-    whole.write_bytes(msgspec.json.encode(fact))
-    whole.replace(path)
+    with contextlib.suppress(Exception):
+        if path.exists():
+            return
+        fact = RankError(
+            rank=rank,
+            time_ns=time.perf_counter_ns(),
+            kind="out_of_memory" if isinstance(error, MemoryError) else "raised",
+            secondary=False,
+            message=_plain(f"{type(error).__name__}: {_words(error)}"[:MESSAGE_LENGTH].rstrip(": ")),
+            trace=tuple(
+                line[:MESSAGE_LENGTH]
+                for line in _plain("".join(traceback.format_exception(error))).splitlines()[-TRACE_LINES:]
+            ),
+        )
+        whole = path.with_suffix(".part")
+        whole.write_bytes(msgspec.json.encode(fact))
+        whole.replace(path)
+
+
+def _words(error: BaseException) -> str:
+    """What the error says, if it can."""
+    try:
+        return str(error)
+    except Exception as again:
+        return f"(it cannot say why: {type(again).__name__})"
+
+
+def _plain(text: str) -> str:
+    """Text that JSON can hold: half a character, as a name on disk may have, is written out."""
+    return text.encode("utf-8", errors="backslashreplace").decode()

@@ -65,7 +65,6 @@ TERMINAL = re.compile(
     r"|\x1b[ -/]*[0-~]"  # the short ones
 )
 TOO_LONG = re.compile(r"([^\n]{2000})[^\n]+")
-OVERWRITTEN = re.compile(r"[^\n]*\r(?=[^\r\n])")
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff]")
 
 RULES: tuple[tuple[str, str], ...] = (
@@ -101,7 +100,7 @@ def scrub(text: str, who: Identity) -> str:
     Of a line that was overwritten by carriage returns, as progress bars do, the last state stays.
     """
     text = TERMINAL.sub("", text).replace("\r\n", "\n")
-    text = CONTROL.sub("", OVERWRITTEN.sub("", text))
+    text = CONTROL.sub("", "\n".join(_last_state(line) for line in text.split("\n")))
     # some patterns take time with the square of a line's length; nobody reads lines that long
     text = TOO_LONG.sub(r"\1…", text)
     for folder in who.folders:
@@ -117,6 +116,11 @@ def scrub(text: str, who: Identity) -> str:
     if who.user and who.user.lower() not in COMMON_USERS:
         text = _word(who.user).sub("<user>", text)
     return text
+
+
+def _last_state(line: str) -> str:
+    """What a terminal shows of a line in the end: the part behind the last return that anything follows."""
+    return line.rstrip("\r").rpartition("\r")[2]
 
 
 def scrub_words(words: tuple[str, ...], who: Identity) -> tuple[str, ...]:

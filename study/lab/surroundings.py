@@ -9,10 +9,19 @@ wait for counts as foreign.
 
 import os
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import msgspec
 
 from study.domain.record import Surroundings
 from study.lab.launchers import Launcher
+from study.lab.rest import Seen
+
+UNSEEN = (
+    "waited_s", "memory_available_bytes", "device_memory_used_bytes", "device_memory_base_bytes",
+    "foreign_processes", "foreign_processes_elsewhere",
+)  # fmt: skip
+"""What is not known where nobody waited for the machine to rest."""
 
 
 class Usage(NamedTuple):
@@ -23,11 +32,14 @@ class Usage(NamedTuple):
     own_s: float | None
 
 
-def usage(launcher: Launcher) -> Usage:
-    """The counters now."""
+def usage(launcher: Launcher) -> Usage | None:
+    """The counters now; nothing where they cannot be read, which never costs a trial."""
     import psutil
 
-    times = psutil.cpu_times()._asdict()
+    try:
+        times = psutil.cpu_times()._asdict()
+    except Exception:  # whatever a broken /proc makes of it
+        return None
     counted = {
         name: value for name, value in times.items() if not name.startswith("guest")
     }  # in `user` already
@@ -48,16 +60,22 @@ def load() -> float | None:
         return None
 
 
-def surroundings(before: Usage, after: Usage, load_before: float | None) -> Surroundings:
-    """What others did between two looks at the counters."""
+def surroundings(
+    before: Usage | None, after: Usage | None, load_before: float | None, seen: Seen | None = None
+) -> Surroundings:
+    """What others did between two looks at the counters; `seen` tells of the rest before and of devices."""
     unknown = {} if load_before is not None else {"load_before": "the system does not say"}
     share, why = _foreign(before, after)
     if why:
         unknown["foreign_cpu_share"] = why
-    return Surroundings(foreign_cpu_share=share, load_before=load_before, unknown=unknown)
+    told: dict[str, Any] = {} if seen is None else msgspec.structs.asdict(seen)
+    unknown |= dict.fromkeys(UNSEEN, "nobody looked") if seen is None else told.pop("unknown")
+    return Surroundings(foreign_cpu_share=share, load_before=load_before, unknown=unknown, **told)
 
 
-def _foreign(before: Usage, after: Usage) -> tuple[float | None, str]:
+def _foreign(before: Usage | None, after: Usage | None) -> tuple[float | None, str]:
+    if before is None or after is None:
+        return None, "the system's CPU counters could not be read"
     total = after.total_s - before.total_s
     if total <= 0:
         return None, "the kernel's CPU counters did not move"

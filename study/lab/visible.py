@@ -7,7 +7,7 @@ CUDA or ROCm can use none, whatever cards there are.
 import ast
 import importlib.util
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from study.lab.nvml import gpus
@@ -61,6 +61,31 @@ def _shown(present: int, environ: Mapping[str, str], variables: tuple[str, ...])
                 valid += 1
             present = min(present, valid)
     return present
+
+
+def in_torchs_order(uuids: Sequence[str | None], environ: Mapping[str, str]) -> tuple[int | None, ...]:
+    """The management library's number of each GPU that torch sees, in torch's order by bus.
+
+    An entry of CUDA_VISIBLE_DEVICES is a number or the beginning of one GPU's UUID; for anything else, such
+    as a part of a GPU (MIG), it is null. The first entry that is no device hides all after it.
+    """
+    entries = environ.get("CUDA_VISIBLE_DEVICES")
+    if entries is None:
+        return tuple(range(len(uuids)))
+    found: list[int | None] = []
+    for entry in (each.strip() for each in entries.split(",")):
+        fitting = [index for index, uuid in enumerate(uuids) if uuid and entry and uuid.startswith(entry)]
+        if entry.isdigit():
+            if int(entry) >= len(uuids):
+                break
+            found.append(int(entry))
+        elif len(fitting) == 1:
+            found.append(fitting[0])
+        elif entry.startswith("MIG-"):
+            found.append(None)
+        else:
+            break
+    return tuple(found)
 
 
 def _amd(nodes: Path) -> int:

@@ -1,8 +1,13 @@
-"""A study on a machine, made into a plan: cells, series, randomised complete blocks, predicted time."""
+"""A study on a machine, made into a plan: cells, series, randomised complete blocks, predicted time.
 
+The sentinel is first and last in each block.
+"""
+
+import fnmatch
 import hashlib
 import random
 import secrets
+from typing import Literal
 
 import msgspec
 
@@ -11,10 +16,13 @@ from study.domain.shelf import AcceleratorFacts, StrategyFacts, WorkloadFacts, a
 from study.domain.study import Protocol, Study
 from study.domain.trial import Plan, PlannedCell, PlannedTrial, SkippedCell
 from study.planning.cells import Candidate, Shelves, candidates
+from study.planning.sentinel import TRIALS_A_BLOCK, candidate, sentinel_protocol, why_none
 from study.planning.series import all_series
 from study.planning.study_file import nearest
 
 MOST_TRIALS = 100_000
+
+Role = Literal["cell", "sentinel"]
 
 
 def make_plan(
@@ -24,12 +32,13 @@ def make_plan(
     gpus: int,
     cores: int,
     blocks: int | None = None,
+    precision: float | None = None,
     shelves: Shelves | None = None,
 ) -> Plan:
     """The plan of `study` on a machine with `gpus` GPUs and `cores` usable CPU cores.
 
     `cores` are physical cores: two ranks on one core say little about two devices. `place` names the
-    study file in errors. `blocks` replaces the protocol's number of blocks. The
+    study file in errors. `blocks` and `precision` replace the protocol's own. The
     order comes from the protocol's seed, or from a fresh one, which the plan keeps.
 
     Raises:
@@ -37,7 +46,7 @@ def make_plan(
         NotReady: the study asks for an accelerator of which there is no device here.
     """
     shelves = shelves or read_shelves()
-    protocol = _settled(study.protocol, blocks)
+    protocol = _settled(study.protocol, blocks, precision)
     accelerator = _accelerator(study, shelves, gpus, place)
     present = cores if accelerator == "cpu" else gpus
     if present < 1:
@@ -58,12 +67,16 @@ def make_plan(
         )
     cells = tuple(_planned(c, protocol, shelves, cores) for c in runnable)
     _check_time_limit(cells, protocol, place)
+    _check_precision(cells, protocol, place)
     series = tuple(all_series([c for c in found if not c.reason]))
-    seconds = [cell.predicted_s for cell in cells if cell.predicted_s is not None]
-    whole = len(seconds) == len(cells)
+    sentinel, why_no_sentinel = _sentinel(cells, protocol, shelves, accelerator, cores)
+    block_s = _block_s(cells, sentinel)
+    unknown = {} if sentinel else {"sentinel": why_no_sentinel}
+    if block_s is None:
+        unknown["predicted_s"] = WHY_NO_TIME
     seed = protocol.seed if protocol.seed is not None else secrets.randbits(32)
     return Plan(
-        digest=_digest([accelerator, protocol, cells, series]),
+        digest=_digest([accelerator, protocol, cells, series, sentinel]),
         seed=seed,
         accelerator=accelerator,
         devices_present=present,
@@ -75,9 +88,12 @@ def make_plan(
             for c in _unique([c for c in found if c.reason])
         ),
         series=series,
-        trials=tuple(_blocks([cell.id for cell in cells], protocol.blocks, seed)),
-        predicted_s=sum(seconds) * protocol.blocks if whole else None,
-        unknown={} if whole else {"predicted_s": WHY_NO_TIME},
+        trials=tuple(
+            _blocks([cell.id for cell in cells], protocol.blocks, seed, sentinel.id if sentinel else None)
+        ),
+        predicted_s=None if block_s is None else block_s * protocol.blocks,
+        sentinel=sentinel,
+        unknown=unknown,
     )
 
 
@@ -95,18 +111,40 @@ def read_shelves() -> Shelves:
 
 
 def _check_time_limit(cells: tuple[PlannedCell, ...], protocol: Protocol, place: str) -> None:
-    """Refuse a plan whose trials cannot end before they are ended."""
-    longest = max((cell.predicted_s - protocol.settle_s for cell in cells if cell.predicted_s), default=0.0)
+    """Refuse a plan whose trials cannot end before they are ended; preheating may take all its time."""
+    longest = max(
+        (cell.predicted_s - protocol.settle_s if cell.predicted_s else protocol.preheat_s for cell in cells),
+        default=0.0,
+    )
     if longest > protocol.time_limit_s:
         raise BadStudyFile(
             f"{place}: protocol.time_limit_s",
             f"a trial takes about {longest:g} s and would be ended after {protocol.time_limit_s:g} s",
-            "Raise the limit to several times that, or shorten the window.",
+            "Raise the limit to several times that, or shorten the window or the preheating.",
         )
 
 
-def _settled(protocol: Protocol, blocks: int | None) -> Protocol:
-    return protocol if blocks is None else msgspec.structs.replace(protocol, blocks=blocks)
+def _check_precision(cells: tuple[PlannedCell, ...], protocol: Protocol, place: str) -> None:
+    """Refuse a glob of `precision_cells` that fits no cell, and globs or a budget without a precision."""
+    for glob in protocol.precision_cells:
+        if not any(fnmatch.fnmatchcase(cell.id, glob) for cell in cells):
+            raise BadStudyFile(
+                f"{place}: protocol.precision_cells",
+                f'no cell that can run here matches "{glob}"',
+                "`study plan` shows the ids of all cells; without precision_cells it is asked of all.",
+            )
+    if protocol.precision is None and (protocol.precision_cells or protocol.time_budget_s is not None):
+        key = "precision_cells" if protocol.precision_cells else "time_budget_s"
+        raise BadStudyFile(
+            f"{place}: protocol.{key}",
+            "it does nothing, since no precision is asked for",
+            "Add protocol.precision, or give --precision, or take the key out.",
+        )
+
+
+def _settled(protocol: Protocol, blocks: int | None, precision: float | None) -> Protocol:
+    given = {"blocks": blocks, "precision": precision}
+    return msgspec.structs.replace(protocol, **{key: one for key, one in given.items() if one is not None})
 
 
 def _accelerator(study: Study, shelves: Shelves, gpus: int, place: str) -> str:
@@ -132,7 +170,8 @@ def _planned(candidate: Candidate, protocol: Protocol, shelves: Shelves, cores: 
     seconds: float | None = None
     if protocol.window_steps is None:
         start = shelves.accelerators[cell.accelerator].startup_s + shelves.strategies[cell.strategy].startup_s
-        seconds = round(protocol.settle_s + start + protocol.warmup_s + protocol.window_s, 3)
+        measuring_s = protocol.warmup_s + protocol.preheat_s + protocol.window_s
+        seconds = round(protocol.settle_s + start + measuring_s, 3)
     unknown = {"predicted_memory_bytes": WHY_NO_MEMORY}
     if seconds is None:
         unknown["predicted_s"] = WHY_NO_TIME
@@ -146,9 +185,28 @@ def _planned(candidate: Candidate, protocol: Protocol, shelves: Shelves, cores: 
     )
 
 
-def _blocks(cell_ids: list[str], blocks: int, seed: int) -> list[PlannedTrial]:
+def _sentinel(
+    cells: tuple[PlannedCell, ...], protocol: Protocol, shelves: Shelves, accelerator: str, cores: int
+) -> tuple[PlannedCell | None, str]:
+    """The sentinel as it will run, or none and the reason."""
+    found, own = candidate(shelves, accelerator), sentinel_protocol(protocol)
+    planned = msgspec.structs.replace(_planned(found, own, shelves, cores), protocol=own)
+    workloads = [shelves.workloads[cell.cell.workload] for cell in cells]
+    why = found.reason or why_none(protocol, workloads, planned, [cell.predicted_s for cell in cells])
+    return (None, why) if why else (planned, "")
+
+
+def _block_s(cells: tuple[PlannedCell, ...], sentinel: PlannedCell | None) -> float | None:
+    """Predicted seconds of a block with its sentinels, or nothing if one of the cells has no prediction."""
+    each = [cell.predicted_s for cell in (*cells, *((sentinel,) * TRIALS_A_BLOCK if sentinel else ()))]
+    known = [one for one in each if one is not None]
+    return sum(known) if len(known) == len(each) else None
+
+
+def _blocks(cell_ids: list[str], blocks: int, seed: int, sentinel: str | None = None) -> list[PlannedTrial]:
     """Randomised complete blocks: every block runs every cell once, in a fresh random order.
 
+    With a sentinel it is first and last in each; the order of the cells is the same with it and without.
     Source: method page, "order"; a fixed order turns drift into differences between cells.
     """
     shuffler = random.Random(seed)  # noqa: S311  a stored seed, for an order that can be repeated
@@ -156,7 +214,8 @@ def _blocks(cell_ids: list[str], blocks: int, seed: int) -> list[PlannedTrial]:
     for block in range(1, blocks + 1):
         shuffled = sorted(cell_ids)
         shuffler.shuffle(shuffled)
-        for cell in shuffled:
+        watch: list[tuple[str, Role]] = [(sentinel, "sentinel")] if sentinel else []
+        for cell, role in (*watch, *((each, "cell") for each in shuffled), *watch):
             order = len(trials) + 1
             trials.append(
                 PlannedTrial(
@@ -165,6 +224,7 @@ def _blocks(cell_ids: list[str], blocks: int, seed: int) -> list[PlannedTrial]:
                     block=block,
                     cell_id=cell,
                     seed=trial_seed(seed, block, cell),
+                    role=role,
                 )
             )
     return trials

@@ -6,7 +6,7 @@ types. Nothing here imports torch, so that a workload which does not need it run
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from study.domain.record import Numerics
@@ -21,6 +21,10 @@ Note = Any
 
 class Invalid(Exception):
     """The order cannot be measured, or what was measured is not the work that was asked for."""
+
+
+class Unmet(Exception):
+    """The ranks could not meet, for a reason that lies outside the cell: a port that is taken."""
 
 
 class Accelerator(Protocol):
@@ -102,6 +106,7 @@ class Place:
     `share` are the indices, within the global batch, of the samples whose data this rank needs.
     `counted` is how many samples' work it reports: over all ranks each sample counts once.
     `optimiser`, of parameter groups, stands in for the workload's own where a test asks for it.
+    `runners` are those made so far.
     """
 
     cell: Cell
@@ -114,13 +119,15 @@ class Place:
     counted: int
     strategy: Strategy
     optimiser: Callable[[Any], Any] | None = None
+    runners: list[Runner] = field(default_factory=list)
 
     def run(self, model: Any, *, loss: Loss | None = None, scale: Callable[[Any], Any] = unscaled) -> Runner:
         """An unchanged model, made on the meta device, under the cell's strategy.
 
         `loss` is given for training; `scale` multiplies it before the backward pass.
         """
-        return self.strategy.apply(model, self, loss=loss, scale=scale)
+        self.runners.append(self.strategy.apply(model, self, loss=loss, scale=scale))
+        return self.runners[-1]
 
 
 @dataclass(frozen=True, kw_only=True)

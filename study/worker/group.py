@@ -13,6 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from study.domain.trial import Order
+from study.worker.contracts import Unmet
+
+TAKEN = ("address already in use", "eaddrinuse", "errno: 98")
+"""What torch's store, gloo and NCCL say where a port is taken; the number is Linux's EADDRINUSE."""
 
 
 class Alone:
@@ -111,15 +115,20 @@ class TorchGroup:
         if backend == "gloo" and sys.platform == "linux" and one_machine:
             # Without it gloo asks for the address of the host's name, which need not resolve.
             os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
-        dist.init_process_group(
-            backend,
-            init_method=f"file://{order.store}" if one_machine else order.store,
-            rank=order.rank,
-            world_size=order.world_size,
-            timeout=timedelta(seconds=order.deadline_s),
-            # NCCL is bound to its device now; else it would guess one at the first barrier.
-            device_id=None if device.type == "cpu" else device,
-        )
+        try:
+            dist.init_process_group(
+                backend,
+                init_method=f"file://{order.store}" if one_machine else order.store,
+                rank=order.rank,
+                world_size=order.world_size,
+                timeout=timedelta(seconds=order.deadline_s),
+                # NCCL is bound to its device now; else it would guess one at the first barrier.
+                device_id=None if device.type == "cpu" else device,
+            )
+        except Exception as error:
+            if any(sign in str(error).lower() for sign in TAKEN):
+                raise Unmet(f"The ranks could not meet: {error}") from error
+            raise
 
     def barrier(self) -> None:
         self._dist.barrier()

@@ -1,6 +1,7 @@
 """One rank of one trial: from the order to the reading, or to the error that says why there is none.
 
-    seeds and threads → device → group → job under its strategy → warm-up → window → checks → reading
+    CPUs → seeds and threads → device → group → job under its strategy
+      → warm-up → preheating → window → checks → reading
 
 A launcher starts a fresh process, sends its output to the rank's log, calls `serve` and ends the
 process with the code that it returns.
@@ -11,26 +12,33 @@ import importlib
 import math
 import multiprocessing
 import multiprocessing.context
+import os
 import random
 import sys
 import time
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 
 from study.domain.fact import Fact, require_reasons
-from study.domain.record import Reading
+from study.domain.heartbeat import WARM_UP
+from study.domain.record import CountedEvent, Preheat, Reading
 from study.domain.shelf import AcceleratorFacts, WorkloadFacts, module_names
 from study.domain.trial import Order
+from study.worker.binding import bind, bound, nodes_of
 from study.worker.contracts import Accelerator, Evidence, Group, Invalid, Job, Place, Strategy, Window
+from study.worker.events import counted, look_at
 from study.worker.failures import EXIT_CODES, rank_error
 from study.worker.group import Alone, FileGroup, TorchGroup
-from study.worker.timing import measure, step_ns
+from study.worker.heartbeat import Heart
+from study.worker.heat import Temperature, preheat
+from study.worker.switches import switches
+from study.worker.timing import measure, pace_ns, step_ns
 from study.worker.warmup import WarmUp, warm_up, window_steps
 
 
@@ -38,7 +46,8 @@ def serve(order: bytes) -> int:
     """Run the rank that `order` describes (JSON of `study.domain.trial.Order`).
 
     Leaves `reading-<rank>.json` (`Reading`) or `error-<rank>.json` (`RankError`) in the order's folder.
-    Returns the code to exit with: 0, or 1 if it raised, 2 if out of memory, 3 if the result is invalid.
+    Returns the code to exit with: 0, or 1 if it raised, 2 if out of memory, 3 if the result is invalid,
+    4 if the ranks could not meet.
     """
     told = msgspec.json.decode(order, type=Order)
     try:
@@ -59,6 +68,8 @@ def run(order: Order) -> Reading:
         Invalid: the order cannot be measured, or what was measured is not the work that was asked for.
     """
     cell = order.cell
+    not_pinned = bind(order.cpus) if order.cpus else order.not_pinned
+    heart = Heart(Path(order.folder), order.rank)
     workload = importlib.import_module(_module("workloads", cell.workload))
     needs_torch = msgspec.convert(workload.FACTS, WorkloadFacts).needs_torch
     _require_fresh()
@@ -71,13 +82,36 @@ def run(order: Order) -> Reading:
     _seed(order.seed, needs_torch)
     local_rank = order.rank % (order.world_size // cell.nodes)
     device = accelerator.open_device(local_rank, cell.threads_per_device, cell.precision)
+    place = replace(place, device=device)
+    look = look_at(accelerator, strategy, runner=lambda: place.runners[-1] if place.runners else None)
     with _joined(order, accelerator, strategy, needs_torch, device) as group:
-        job: Job = workload.build(replace(place, device=device))
+        job: Job = workload.build(place)
         no_peak = accelerator.reset_peak_memory()
-        warm = warm_up(job, order.protocol, accelerator, group)
+        heart.enter(WARM_UP)
+        begin = look()
+        warm = warm_up(job, order.protocol, accelerator, group, look=look)
+        heated, last = preheat(
+            job,
+            order.protocol,
+            accelerator,
+            group,
+            pace_ns=pace_ns(warm.step_ns),
+            read=lambda: _temperature(accelerator),
+        )
+        # The window takes up where the last of the preheating left off, so these steps set its pace.
+        warm = WarmUp(step_ns=warm.step_ns + last, first=warm.first)
         steps = window_steps(order.protocol, warm, group)
+        heart.expect(steps * pace_ns(warm.step_ns))
+        opening, start_c = look(), _temperature(accelerator)
         with _no_collections():
-            window = measure(job, steps, accelerator, group)
+            window = measure(job, steps, accelerator, group, heart=heart)
+        state = _State(
+            preheat=heated,
+            start_c=start_c,
+            end_c=_temperature(accelerator),
+            events=counted(begin, opening, look()),
+            not_pinned=not_pinned,
+        )
         peak = None if no_peak else accelerator.peak_memory_bytes()
         evidence = job.evidence(warm.first, window)
     return _reading(
@@ -86,6 +120,7 @@ def run(order: Order) -> Reading:
         job,
         warm=warm,
         window=window,
+        state=state,
         evidence=evidence,
         peak_memory_bytes=peak,
         no_peak=no_peak,
@@ -121,6 +156,7 @@ def _reading(
     *,
     warm: WarmUp,
     window: Window,
+    state: "_State",
     evidence: Evidence,
     peak_memory_bytes: int | None,
     no_peak: str,
@@ -134,6 +170,16 @@ def _reading(
         unknown["peak_memory_bytes"] = no_peak
     if evidence.flops.per_step is None:
         unknown["model_flops_per_step"] = evidence.flops.reason
+    cpus, no_cpus = bound()
+    nodes, no_nodes = nodes_of(cpus) if cpus is not None else (None, no_cpus)
+    reasons = {
+        "cpus": no_cpus,
+        "numa_nodes": no_nodes,
+        "pinned": no_cpus,
+        "temperature_start_c": state.start_c[1],
+        "temperature_end_c": state.end_c[1],
+    }
+    unknown.update({name: why for name, why in reasons.items() if why})
     times = step_ns(window, accelerator)
     reading = Reading(
         rank=order.rank,
@@ -155,11 +201,43 @@ def _reading(
         cpu_ns=window.cpu_ns,
         numerics=accelerator.numerics(),
         model_flops_per_step=evidence.flops.per_step,
+        cpus=cpus,
+        numa_nodes=nodes,
+        pinned=None if cpus is None else not state.not_pinned and cpus == tuple(sorted(order.cpus)),
+        not_pinned=state.not_pinned,
+        events=state.events,
+        preheat=state.preheat,
+        temperature_start_c=state.start_c[0],
+        temperature_end_c=state.end_c[0],
+        environment=switches(os.environ),
         unknown=unknown,
     )
     require_reasons(reading, reading.unknown)
     require_reasons(reading.numerics, reading.numerics.unknown)
     return reading
+
+
+@dataclass(frozen=True, kw_only=True)
+class _State:
+    """In what state the rank and its device were, around the window."""
+
+    preheat: Preheat
+    start_c: Temperature
+    end_c: Temperature
+    events: tuple[CountedEvent, ...]
+    not_pinned: str
+
+
+def _temperature(accelerator: Accelerator) -> Temperature:
+    """The temperature of the rank's device; an accelerator need not know it, and no sensor fails a trial."""
+    read = getattr(accelerator, "temperature_c", None)
+    if read is None:
+        return None, "this accelerator does not tell its temperature"
+    try:
+        found: Temperature = read()
+    except Exception as error:  # whatever a driver that is going away raises
+        return None, f"the temperature could not be read ({type(error).__name__})"
+    return found
 
 
 def start_method() -> str:

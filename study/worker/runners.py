@@ -31,7 +31,7 @@ class WholeRunner:
         unsynchronised: Callable[[], AbstractContextManager[Any]] | None = None,
     ) -> None:
         """`module` is called; `part`, often the same, is the model within it and has its names."""
-        self._module = module
+        self.module = module
         self._part = part
         self._loss = loss
         self._scale = scale
@@ -46,14 +46,14 @@ class WholeRunner:
         if self._loss is None:
             raise TypeError("a runner that trains is given a loss")
         with self._autocast(self._precision):
-            loss = self._loss(self._module(inputs), targets)
+            loss = self._loss(self.module(inputs), targets)
         self._scale(loss).backward()
         return loss.detach()
 
     # Not inference_mode: DTensor takes a slow path there (2.5 times the time, torch 2.13).
     @torch.no_grad()
     def infer(self, inputs: Any, *context: Any) -> Any:
-        return self._module(inputs, *context)
+        return self.module(inputs, *context)
 
     def hand_back(self, answer: Any, like: Any) -> Any:  # noqa: ARG002 - the contract's
         """Every rank has its answers already."""

@@ -181,15 +181,54 @@ def test_a_clock_that_began_anew_gives_way_to_the_order():
     assert analyse(run, reset).drift.value == pytest.approx(analyse(run, records).drift.value, abs=0.002)
 
 
+def set_back(records, from_order):
+    """The same records, had somebody set the date back by a month while the run went on."""
+    return [
+        replace(r, started_utc=r.started_utc.replace("2026-01-05", "2025-12-05"))
+        if r.order >= from_order
+        else r
+        for r in records
+    ]
+
+
+def test_a_date_that_is_set_back_within_a_session_changes_nothing():
+    """Sessions have numbers, and within one the monotonic clock tells the order."""
+    run, records = drifting(-0.04)
+    numbered = [replace(r, session=1) for r in records]
+
+    jumped = analyse(run, set_back(numbered, 20))
+
+    assert jumped.drift == analyse(run, records).drift
+    assert next(rule for rule in jumped.rules if rule.id == "MY1").passed
+
+
+def test_a_date_that_is_set_back_between_sessions_keeps_them_apart():
+    """The second session began, by its date, a month before the first."""
+    run, records = fake_run(cv=0.002, blocks=6, drift=lambda block: 1.0 if block <= 4 else 0.9)
+    last = next(r.order for r in records if r.block == 5)
+    run, apart = two_sessions(run, records, last, reset=True)
+    numbered = [replace(r, session=1 if r.order < last else 2) for r in apart]
+    jumped = [
+        replace(r, started_utc=r.started_utc.replace("2026-01-06", "2025-12-05")) if r.session == 2 else r
+        for r in numbered
+    ]
+
+    found = analyse(run, jumped)
+
+    assert found.drift == analyse(run, numbered).drift
+    assert found.drift.n == 36
+    assert next(rule for rule in found.rules if rule.id == "MY1").passed
+
+
 @pytest.mark.parametrize("blocks", [1, 2])
 def test_too_few_repeats_show_no_drift(blocks):
     """One trial a cell, or two of one cell: null with the reason, and the rule says it."""
     analysis = analyse(*fake_run(truths=quick_truths()[:1], blocks=blocks))
 
     assert analysis.drift is None
-    assert analysis.unknown == {"drift": reasons.FEW_FOR_DRIFT}
+    assert analysis.unknown == {"drift": reasons.FEW_FOR_DRIFT, "sentinel": reasons.NO_SENTINEL}
     rule = next(r for r in analysis.rules if r.id == "S11")
-    assert (rule.passed, rule.detail) == (True, reasons.FEW_FOR_DRIFT)
+    assert (rule.passed, rule.detail) == (True, f"{reasons.FEW_FOR_DRIFT} {reasons.NO_SENTINEL}")
 
 
 def test_trials_at_one_moment_show_no_drift():

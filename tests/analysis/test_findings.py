@@ -8,12 +8,15 @@ import msgspec
 import pytest
 from fakes.records import (
     cell_id,
+    edited,
     failed,
     fake_run,
     interrupted,
+    of_sentinel,
     out_of_memory,
     quick_truths,
     skipped,
+    slowed,
     timed_out,
 )
 
@@ -22,7 +25,7 @@ from study.analysis.desk import computed, findings
 from study.analysis.scaling_claims import SENTENCES
 from study.domain.errors import BadShelfFile
 from study.domain.fact import require_reasons
-from study.domain.record import Measured
+from study.domain.record import CountedEvent, Measured
 from study.domain.shelf import PageFacts, facts, module_names, source_of
 from study.domain.text import Est, Name, Num, Term, Text
 
@@ -129,6 +132,7 @@ def studies():
     yield msgspec.structs.replace(run, sessions=(*run.sessions, session)), records
     yield fake_run(drift=lambda block: 1 - 0.02 * block)
     yield slowing(*fake_run(steps=100))
+    yield run, [compiling(record) for record in records]
     for blocks in (2, 5):
         group = changed(served, strategy="tp", devices=2, batch=8)
         yield fake_run(truths=[served, group], blocks=blocks)
@@ -136,12 +140,34 @@ def studies():
     yield run, records[:7]
     yield msgspec.structs.replace(run, status="partial"), records[:50]
     yield run, []
+    yield edited(run, records, {run.plan.series[0].members[-1]})
+    yield from under_watch()
+
+
+def under_watch():
+    """Studies with a sentinel that agrees, disagrees, decides nothing, is silent, or stands alone."""
+    truth = changed(quick_truths()[0], cv=0.001)
+    yield fake_run(sentinel=truth, drift=lambda block: 1 - 0.02 * block)
+    run, records = fake_run(sentinel=truth, cv=0.001)
+    yield run, slowed(records, -0.04, lambda record: not of_sentinel(record))
+    yield run, slowed(records, -0.04, of_sentinel)
+    yield fake_run(sentinel=changed(truth, cv=0.05))
+    yield fake_run(sentinel=truth, blocks=1)
+    run, records = fake_run(truths=[truth], sentinel=truth, blocks=2)
+    yield run, slowed(records, -0.2, of_sentinel)
 
 
 def excluded(record):
     """The same attempt, had its ranks counted no work."""
     readings = tuple(msgspec.structs.replace(r, work=0) for r in record.outcome.readings)
     return msgspec.structs.replace(record, outcome=Measured(readings=readings))
+
+
+def compiling(record):
+    """The same attempt, had code been compiled in every rank's window."""
+    event = CountedEvent(name="compilation", warmup=0, window=1)
+    readings = (msgspec.structs.replace(r, events=(event,)) for r in record.outcome.readings)
+    return msgspec.structs.replace(record, outcome=Measured(readings=tuple(readings)))
 
 
 def texts(parts):
@@ -241,7 +267,8 @@ def test_findings_keep_the_contract():
     for analysis, _ in ALL:
         keys = [finding.key for finding in analysis.findings]
         assert len(set(keys)) == len(keys)
-        known = {trial.trial for trial in analysis.trials}
+        watching = analysis.sentinel.trials if analysis.sentinel else ()
+        known = {trial.trial for trial in (*analysis.trials, *watching)}
         for finding in analysis.findings:
             assert finding.key.startswith(finding.shelf)
             assert finding.table in TABLES
@@ -325,6 +352,18 @@ def test_there_is_a_sentence_for_every_verdict(task, scaling, kind):
 
     assert f"({scaling} scaling, {{strategy}})" in frame
     assert ("global batch" if scaling == "strong" else "batch per device") in frame
+
+
+def test_what_happened_in_a_window_is_told_with_the_claim():
+    """A compilation inside one trial's window is part of the rates, and lowers the evidence."""
+    run, records = fake_run(truths=quick_truths()[:3], blocks=6)
+
+    told, plain = (
+        {caveat.frame for finding in analyse(run, of).findings for caveat in finding.caveats}
+        for of in ([compiling(record) for record in records], records)
+    )
+
+    assert caveats.FRAMES["events"] in told - plain
 
 
 def test_fewer_than_three_trials_give_the_rate_and_no_comparison():

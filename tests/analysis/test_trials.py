@@ -9,6 +9,7 @@ from fakes.records import (
     cell,
     failed,
     fake_run,
+    hung,
     interrupted,
     measured,
     out_of_memory,
@@ -16,9 +17,10 @@ from fakes.records import (
     timed_out,
 )
 
+from study.analysis import analyse
 from study.analysis.trials import are_replicas, awaited, counting, imbalance, slowest, summarise, wall_ns
 from study.domain.fact import require_reasons
-from study.domain.record import Measured
+from study.domain.record import CountedEvent, Measured
 from study.domain.trial import PlannedTrial
 
 
@@ -163,12 +165,26 @@ def test_an_interrupted_attempt_is_no_result(quick):
     assert (alone.outcome, alone.rate, alone.fault) == ("interrupted", None, "Interrupted by SIGINT.")
 
 
+def test_an_earlier_attempt_is_kept_beside_the_one_that_counts(quick):
+    """A failed launch and what followed it: one counts, the other is not lost."""
+    run, records = quick
+    first = failed(records[0], "The process that forks the ranks ended during the trial.")
+    again = msgspec.structs.replace(records[0], attempt=2)
+
+    analysis = analyse(run, [first, again, *records[1:]])
+
+    assert [(t.attempt, t.outcome) for t in analysis.trials if t.trial == first.trial] == [(2, "measured")]
+    assert [(t.trial, t.attempt, t.outcome) for t in analysis.earlier] == [(first.trial, 1, "failed")]
+    assert "forks the ranks" in analysis.earlier[0].fault
+
+
 @pytest.mark.parametrize(
     ("spoil", "outcome", "words"),
     [
         (failed, "failed", "RuntimeError: the loss is not finite"),
         (out_of_memory, "out_of_memory", "CUDA out of memory"),
         (timed_out, "timed_out", "It had not ended after 60 s."),
+        (hung, "timed_out", "It hung: in its timed window it made no step for 10.1 s."),
         (skipped, "skipped", "A larger batch ran out of memory."),
     ],
 )
@@ -263,3 +279,42 @@ def test_the_share_of_others_stays_unknown_if_it_was_not_read():
 
     assert summarise(records)[0].foreign_cpu_share is None
     assert summarise(records)[0].unknown["foreign_cpu_share"] == "psutil could not read it"
+
+
+@pytest.mark.parametrize(
+    ("surroundings", "fault"),
+    [
+        ({"foreign_processes": 0}, ""),
+        ({"foreign_processes": 1}, "Another program was on a device of the trial."),
+        ({"foreign_processes_elsewhere": 3}, ""),
+        (
+            {"device_memory_used_bytes": (0, 2**30), "device_memory_base_bytes": (0, 0)},
+            "Memory of a device of the trial was in use when it began.",
+        ),
+        ({"device_memory_used_bytes": (2**30,), "device_memory_base_bytes": (2**30,)}, ""),
+        ({"device_memory_used_bytes": (2**30,)}, ""),
+    ],
+)
+def test_a_trial_that_was_not_alone_on_its_devices_is_excluded(surroundings, fault):
+    """Whatever its rate: by processes seen, or where they are hidden by the memory that they hold."""
+    record = two_ranks()
+    around = msgspec.structs.replace(record.surroundings, **surroundings)
+
+    (found,) = summarise([msgspec.structs.replace(record, surroundings=around)])
+
+    assert found.fault == fault
+    assert found.outcome == ("excluded" if fault else "measured")
+    assert (found.rate is None) == bool(fault)
+
+
+def test_what_happened_in_any_ranks_window_is_named():
+    """Once each, in order; what was over by then is not."""
+    events = (
+        CountedEvent(name="memory growth", warmup=5, window=1),
+        CountedEvent(name="compilation", warmup=0, window=2),
+        CountedEvent(name="bucket rebuild", warmup=1, window=0),
+    )
+
+    (found,) = summarise([two_ranks(events=events)])
+
+    assert found.window_events == ("compilation", "memory growth")

@@ -43,3 +43,15 @@ def test_a_share_that_was_not_recorded(scene, say):
     row = all_trials(scene.with_analysis(trials=(blind, *rest)).material()).rows[0]
 
     assert say(row[9].reason) == "No reading."
+
+
+def test_what_happened_in_a_window_is_told(scene, say):
+    """A measured trial in whose window memory grew keeps its rate and says so."""
+    first, *others = scene.analysis.trials
+    noisy = msgspec.structs.replace(first, window_events=("compilation", "memory growth"))
+    analysis = msgspec.structs.replace(scene.analysis, trials=(noisy, *others))
+
+    row = all_trials(scene.but(analysis=analysis).material()).rows[0]
+
+    assert say(row[10]) == "In its window: compilation, growth of a device's memory."
+    assert say(row[5]) == "990"

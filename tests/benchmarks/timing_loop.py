@@ -5,11 +5,14 @@ millisecond is long against a cost of a microsecond; compare the number before a
 """
 
 import json
+import tempfile
+from pathlib import Path
 from statistics import median
 
 from study.worker.accelerators import cpu
 from study.worker.contracts import Evidence, Window
 from study.worker.group import Alone
+from study.worker.heartbeat import Heart
 from study.worker.timing import measure, step_ns
 
 STEPS = 20_000
@@ -35,11 +38,17 @@ class Nothing:
 
 def main() -> None:
     """Time many empty windows and tell the median cost of a step, and of what the steps do not see."""
-    windows = [measure(Nothing(), STEPS, cpu, Alone()) for _ in range(REPEATS)]
-    cost_ns = median((w.end_ns - w.start_ns) / STEPS for w in windows)
+    with tempfile.TemporaryDirectory() as folder:
+        heart = Heart(Path(folder), 0)
+        windows, deaf = [], []
+        for _ in range(REPEATS):  # in turn, so that what the machine does hits both
+            windows.append(measure(Nothing(), STEPS, cpu, Alone(), heart=heart))
+            deaf.append(measure(Nothing(), STEPS, cpu, Alone()))
+    cost_ns, deaf_ns = (median((w.end_ns - w.start_ns) / STEPS for w in each) for each in (windows, deaf))
     ends_ns = median(w.end_ns - w.start_ns - sum(step_ns(w, cpu)) for w in windows)
-    print(f"{cost_ns:.0f} ns a step, {ends_ns:.0f} ns at the ends of a window")
-    print(json.dumps({"step_cost_ns": cost_ns, "ends_cost_ns": ends_ns, "steps": STEPS, "repeats": REPEATS}))
+    print(f"{cost_ns:.0f} ns a step, {deaf_ns:.0f} without a heartbeat; {ends_ns:.0f} ns at a window's ends")
+    costs = {"step_cost_ns": cost_ns, "without_heartbeat_ns": deaf_ns, "ends_cost_ns": ends_ns}
+    print(json.dumps({**costs, "steps": STEPS, "repeats": REPEATS}))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
@@ -110,31 +109,6 @@ def test_a_complete_run_is_followed_by_a_new_one_and_fresh_never_resumes(study: 
         "partial",
         "complete",
     ]
-
-
-@pytest.mark.parametrize("seed", range(7))
-def test_a_run_killed_at_any_moment_goes_on_without_loss_or_repetition(
-    study: Study, sleepy: Path, seed: int
-) -> None:
-    """kill -9 at random moments, several times, then to the end: every trial measured exactly once."""
-    folder, moments = sleepy.parent, random.Random(seed)
-    for _ in range(3):
-        runner = start(folder)
-        time.sleep(moments.uniform(0.1, 1.5))
-        runner.kill()
-        runner.communicate()
-    kept = {path: path.read_bytes() for path in folder.glob("runs/*/*/trials/*.json")}
-
-    done = study("run", "sleepy.toml", "--json")
-
-    unfinished = [path for path in find_runs(folder / "runs") if load_run(path).status != "complete"]
-    assert done.returncode == 0
-    assert unfinished == []
-    for path in find_runs(folder / "runs"):
-        measured = load_records(path)
-        assert [r.order for r in measured] == list(range(1, 7))
-        assert all(r.attempt == 1 and isinstance(r.outcome, Measured) for r in measured)
-    assert {path: path.read_bytes() for path in kept} == kept
 
 
 def test_a_killed_run_leaves_no_process(sleepy: Path) -> None:

@@ -1,6 +1,7 @@
 """One golden file for each outcome: what has been written must be readable for ever."""
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -32,33 +33,29 @@ def golden(name: str) -> bytes:
     return (GOLDEN / f"{name}.json").read_bytes()
 
 
+def known_of(written: Any, now: Any) -> Any:
+    """Of what is written now, the part that the file knows."""
+    if isinstance(written, dict):
+        return {key: known_of(value, now[key]) for key, value in written.items()}
+    if isinstance(written, list):
+        return [known_of(old, new) for old, new in zip(written, now, strict=True)]
+    return now
+
+
 def test_there_is_a_golden_file_for_every_outcome() -> None:
     """A seventh outcome needs a seventh file."""
     assert {path.stem for path in GOLDEN.glob("*.json")} == set(OUTCOMES)
     assert set(Outcome.__args__) == set(OUTCOMES.values())
 
 
-def without_later_keys(written: object, before: object) -> object:
-    """What is written back, less the keys that did not exist when the file was written."""
-    if isinstance(written, dict) and isinstance(before, dict):
-        return {key: without_later_keys(written[key], before[key]) for key in written if key in before}
-    if isinstance(written, list) and isinstance(before, list):
-        return [without_later_keys(*pair) for pair in zip(written, before, strict=True)]
-    return written
-
-
 @pytest.mark.parametrize("name", OUTCOMES)
 def test_a_golden_record_is_read_as_its_outcome_and_written_back_unchanged(name: str) -> None:
-    """No field is lost and none moves; those that came later have the value that a file without them has."""
+    """No field is lost, none changes; a field that came later stands beside them with its default."""
     record = msgspec.json.decode(golden(name), type=Record)
-    written = msgspec.json.encode(record)
 
     assert isinstance(record.outcome, OUTCOMES[name])
-    before = msgspec.json.decode(golden(name))
-    assert msgspec.json.encode(without_later_keys(msgspec.json.decode(written), before)) + b"\n" == golden(
-        name
-    )
-    assert msgspec.json.decode(written, type=Record) == record
+    written = msgspec.json.decode(golden(name))
+    assert known_of(written, msgspec.to_builtins(record, str_keys=True)) == written
 
 
 @pytest.mark.parametrize("name", OUTCOMES)

@@ -11,7 +11,7 @@ import itertools
 import math
 import random
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -33,7 +33,7 @@ from study.domain.record import (
     Surroundings,
     TimedOut,
 )
-from study.domain.run import RUN_SCHEMA, Run, Session
+from study.domain.run import RUN_SCHEMA, Run, Session, State
 from study.domain.study import Matrix, Protocol, Scaling, Study
 from study.domain.trial import Cell, Plan, PlannedCell, PlannedTrial, Series, SkippedCell
 
@@ -124,11 +124,13 @@ def fake_run(
     accelerator: str = "cpu",
     devices_present: int = 2,
     skipped: Sequence[SkippedCell] = (),
+    sentinel: Truth | None = None,
 ) -> tuple[Run, tuple[Record, ...]]:
     """A complete run of `truths` (else of `quick_truths(cv)`) and one measured record a trial.
 
     `drift` maps a block to the factor on all rates in it. `rates` states the rates of some cells outright, by
-    cell id, one a block. `cores` decides which cells are oversubscribed.
+    cell id, one a block. `cores` decides which cells are oversubscribed. `sentinel` is first and last in each
+    block.
     """
     truths = tuple(truths) if truths is not None else quick_truths(cv)
     chance, stated = random.Random(seed), rates or {}
@@ -141,32 +143,27 @@ def fake_run(
         devices_present=devices_present,
         cores_present=cores,
         protocol=protocol,
-        cells=tuple(
-            PlannedCell(
-                id=cell_id(truth.cell),
-                cell=truth.cell,
-                predicted_s=5.0,
-                predicted_memory_bytes=None,
-                oversubscribed=truth.cell.devices * truth.cell.threads_per_device > cores,
-                unknown={"predicted_memory_bytes": "memory is not predicted for this workload"},
-            )
-            for truth in truths
-        ),
+        cells=tuple(_planned(truth, cores) for truth in truths),
         skipped=tuple(skipped),
         series=tuple(series_of(truths)),
-        trials=tuple(_order(ids, blocks, chance)),
-        predicted_s=5.0 * len(ids) * blocks,
+        trials=tuple(_order(ids, blocks, chance, cell_id(sentinel.cell) if sentinel else None)),
+        predicted_s=5.0 * (len(ids) + (2 if sentinel else 0)) * blocks,
+        sentinel=_planned(sentinel, cores) if sentinel else None,
     )
     by_id = {cell_id(truth.cell): truth for truth in truths}
+
+    def truth_of(trial: PlannedTrial) -> Truth:
+        return sentinel if sentinel and trial.role == "sentinel" else by_id[trial.cell_id]
+
     records = tuple(
         measured(
             trial,
-            by_id[trial.cell_id],
+            truth_of(trial),
             rate=(
                 stated[trial.cell_id][trial.block - 1]
-                if trial.cell_id in stated
-                else by_id[trial.cell_id].rate
-                * math.exp(chance.gauss(0.0, by_id[trial.cell_id].cv))
+                if trial.cell_id in stated and trial.role == "cell"
+                else truth_of(trial).rate
+                * math.exp(chance.gauss(0.0, truth_of(trial).cv))
                 * drift(trial.block)
             ),
             chance=chance,
@@ -176,6 +173,52 @@ def fake_run(
         for trial in plan.trials
     )
     return _run(plan, truths), records
+
+
+def edited(
+    run: Run, records: Sequence[Record], later: Collection[str], *, since: str = "2026-01-05T12:00:00Z"
+) -> tuple[Run, tuple[Record, ...]]:
+    """The same run, had the cells `later` come with an edit of the study file, in blocks of their own."""
+    last = max(trial.order for trial in run.plan.trials)
+    blocks = run.plan.protocol.blocks
+    moved, began = {}, datetime.fromisoformat(since)
+    for trial in run.plan.trials:
+        if trial.cell_id in later:
+            order = last + trial.order
+            name = f"{order:04d}-{trial.cell_id}"
+            changes = {"order": order, "block": blocks + trial.block}
+            moved[trial.id] = msgspec.structs.replace(trial, id=name, **changes)
+    trials = sorted((moved.get(t.id, t) for t in run.plan.trials), key=lambda t: t.order)
+    plan = msgspec.structs.replace(run.plan, trials=tuple(trials))
+    states = tuple(
+        State(since_utc=at, first_order=order, plan_digest=plan.digest, study_text=run.study_text)
+        for at, order in ((run.sessions[0].started_utc, 1), (since, last + 1))
+    )
+    found = [
+        msgspec.structs.replace(
+            record,
+            trial=moved[record.trial].id,
+            order=moved[record.trial].order,
+            block=moved[record.trial].block,
+            started_ns=record.started_ns + 10**12,
+            started_utc=f"{began + timedelta(seconds=record.order):%Y-%m-%dT%H:%M:%SZ}",
+        )
+        if record.trial in moved
+        else record
+        for record in records
+    ]
+    return msgspec.structs.replace(run, plan=plan, states=states), tuple(found)
+
+
+def _planned(truth: Truth, cores: int) -> PlannedCell:
+    return PlannedCell(
+        id=cell_id(truth.cell),
+        cell=truth.cell,
+        predicted_s=5.0,
+        predicted_memory_bytes=None,
+        oversubscribed=truth.cell.devices * truth.cell.threads_per_device > cores,
+        unknown={"predicted_memory_bytes": "memory is not predicted for this workload"},
+    )
 
 
 def series_of(truths: Sequence[Truth]) -> list[Series]:
@@ -245,6 +288,7 @@ def measured(
         cell_id=trial.cell_id,
         cell=of,
         seed=trial.seed,
+        role=trial.role,
         launcher="local",
         started_utc=started.strftime("%Y-%m-%dT%H:%M:%SZ"),
         started_ns=start_ns - 2_000_000_000,
@@ -258,6 +302,30 @@ def measured(
             else {"foreign_cpu_share": "psutil could not read it"},
         ),
     )
+
+
+def of_sentinel(record: Record) -> bool:
+    """Whether it is an attempt of the sentinel."""
+    return record.role == "sentinel"
+
+
+def slowed(records: Sequence[Record], share: float, which: Callable[[Record], bool]) -> tuple[Record, ...]:
+    """These records, those of `which` ever slower: by `share` from the first start of all to the last."""
+    first, last = records[0].started_ns, records[-1].started_ns
+
+    def one(record: Record) -> Record:
+        if not which(record) or not isinstance(record.outcome, Measured):
+            return record
+        factor = (1 + share) ** ((record.started_ns - first) / (last - first))
+        readings = tuple(
+            msgspec.structs.replace(
+                r, window_end_ns=r.window_start_ns + round((r.window_end_ns - r.window_start_ns) / factor)
+            )
+            for r in record.outcome.readings
+        )
+        return msgspec.structs.replace(record, outcome=Measured(readings=readings))
+
+    return tuple(one(record) for record in records)
 
 
 def failed(record: Record, reason: str = "RuntimeError: the loss is not finite") -> Record:
@@ -276,6 +344,12 @@ def out_of_memory(record: Record, evidence: str = "CUDA out of memory") -> Recor
 def timed_out(record: Record) -> Record:
     """The same attempt, had it not ended in time."""
     return msgspec.structs.replace(record, outcome=TimedOut(limit_s=60.0, waiting=(0,), log_tail=()))
+
+
+def hung(record: Record) -> Record:
+    """The same attempt, had a rank stopped to step."""
+    outcome = TimedOut(limit_s=60.0, waiting=(1,), log_tail=(), silent_s=10.1)
+    return msgspec.structs.replace(record, outcome=outcome)
 
 
 def skipped(record: Record, reason: str = "A larger batch ran out of memory.") -> Record:
@@ -351,12 +425,15 @@ def _shares(total_ns: int, pattern: Sequence[float], chance: random.Random) -> t
     return tuple(after - before for before, after in zip([0, *cuts], cuts, strict=False))
 
 
-def _order(ids: Sequence[str], blocks: int, chance: random.Random) -> list[PlannedTrial]:
+def _order(
+    ids: Sequence[str], blocks: int, chance: random.Random, sentinel: str | None = None
+) -> list[PlannedTrial]:
     trials: list[PlannedTrial] = []
     for block in range(1, blocks + 1):
         shuffled = sorted(ids)
         chance.shuffle(shuffled)
-        for each in shuffled:
+        watch = [(sentinel, "sentinel")] if sentinel else []
+        for each, role in (*watch, *((one, "cell") for one in shuffled), *watch):
             order = len(trials) + 1
             trials.append(
                 PlannedTrial(
@@ -365,6 +442,7 @@ def _order(ids: Sequence[str], blocks: int, chance: random.Random) -> list[Plann
                     block=block,
                     cell_id=each,
                     seed=chance.getrandbits(32),
+                    role=role,
                 )
             )
     return trials
@@ -474,6 +552,7 @@ def _machine(plan: Plan) -> Machine:
         unknown={
             "governor": "the kernel does not offer it",
             "virtualisation": "none was detected",
+            "numa_nodes": "the system does not tell its NUMA nodes",
             "container": "none was detected",
         },
     )

@@ -11,8 +11,18 @@ from study.lab.environment import LOOPBACK, allowed, for_rank, only_allowed
 
 
 @pytest.mark.parametrize(
-    "name", ["NCCL_P2P_DISABLE", "OMP_PROC_BIND", "MKL_NUM_THREADS", "TORCH_LOGS", "HF_TOKEN", "LD_PRELOAD"]
-)
+    "name",
+    [
+        "NCCL_P2P_DISABLE", "NCCL_ALGO", "OMP_PROC_BIND", "OMP_NUM_THREADS", "GOMP_CPU_AFFINITY",
+        "GOMP_SPINCOUNT", "KMP_AFFINITY", "KMP_BLOCKTIME", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS",
+        "MALLOC_ARENA_MAX",
+        "MALLOC_CONF", "MALLOC_TRIM_THRESHOLD_", "LD_PRELOAD", "PYTHONHASHSEED", "PYTHONOPTIMIZE",
+        "TORCH_LOGS", "TORCH_COMPILE_DISABLE", "TORCH_NCCL_AVOID_RECORD_STREAMS", "TORCHDYNAMO_DISABLE",
+        "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "CUBLAS_WORKSPACE_CONFIG", "CUBLASLT_WORKSPACE_SIZE",
+        "CUDNN_LOGINFO_DBG", "NVIDIA_TF32_OVERRIDE", "CUDA_LAUNCH_BLOCKING", "CUDA_MODULE_LOADING",
+        "GLOO_SOCKET_IFNAME", "HF_TOKEN",
+    ],
+)  # fmt: skip
 def test_what_could_change_a_measurement_is_not_passed_on(name: str) -> None:
     """A control that is in no plan does not reach the ranks."""
     assert allowed({name: "1", "PATH": "/bin"}) == {"PATH": "/bin"}

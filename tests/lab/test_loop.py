@@ -1,5 +1,6 @@
 """Tests of the loop over trials: with a fake launcher and clock, and once for real with signals."""
 
+import errno
 import json
 import os
 import signal
@@ -13,12 +14,15 @@ import msgspec
 import psutil
 import pytest
 
+from study.domain.errors import NotReady
 from study.domain.event import Ended, Event, Started, TrialEnded, TrialStarted
 from study.domain.record import METHOD, SCHEMA, Failed, Interrupted, Measured, Outcome, Record
 from study.domain.study import Protocol
 from study.domain.trial import Cell, Plan
 from study.lab.launchers import Attempt
 from study.lab.loop import conduct
+from study.lab.nvml import Card, Cards
+from study.lab.rest import Rest
 from study.lab.stop import StopRequest
 
 MEASURED = Measured(readings=())
@@ -114,6 +118,27 @@ def test_every_trial_is_recorded_in_the_order_of_the_plan(bench: Bench, plan: Pl
     assert logs == {"rank0": "0002-b.x2"}
 
 
+def test_the_sentinel_is_measured_in_its_own_way_and_its_records_say_so(bench: Bench, plan: Plan) -> None:
+    """Also where a cell has its id: another limit, a role of its own, and its own pace."""
+    twin = next(planned for planned in plan.cells if planned.id == "a.x1")
+    own = msgspec.structs.replace(
+        twin, predicted_s=50.0, protocol=msgspec.structs.replace(plan.protocol, time_limit_s=60.0)
+    )
+    watch = msgspec.structs.replace(plan.trials[0], role="sentinel")
+    watched = msgspec.structs.replace(plan, sentinel=own, trials=(watch, *plan.trials[1:]))
+
+    bench.run(watched)
+
+    assert [limit_s for _, _, limit_s in bench.launcher.calls] == [60.0, 10.0, 10.0, 10.0]
+    assert [record.role for record, _ in bench.saved] == ["sentinel", "cell", "cell", "cell"]
+    started = [event for event in bench.told if isinstance(event, TrialStarted)]
+    assert [event.role for event in started] == ["sentinel", "cell", "cell", "cell"]
+    (begun,) = (event for event in bench.told if isinstance(event, Started))
+    predicted = {planned.id: planned.predicted_s for planned in plan.cells}
+    assert begun.predicted_s == 50.0 + sum(predicted[trial.cell_id] for trial in plan.trials[1:])
+    assert started[3].left_s == predicted["a.x1"]  # what the sentinel took says nothing about the cell
+
+
 def test_the_attempts_folder_does_not_stay(bench: Bench, plan: Plan) -> None:
     """Each attempt's files are gone after it, and no two attempts share a folder."""
     bench.run(plan)
@@ -153,6 +178,51 @@ def test_a_failed_trial_does_not_end_the_run(bench: Bench, plan: Plan) -> None:
 
     assert bench.run(plan) == "complete"
     assert [type(record.outcome) for record, _ in bench.saved] == [Measured, Failed, Measured, Measured]
+
+
+LOST = Failed(cause="launch", rank=None, exit_code=None, signal=None, reason="lost", log_tail=())
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "kinds"), [([LOST], [Failed, Measured]), ([LOST, LOST], [Failed, Failed])]
+)
+def test_what_is_no_fact_about_the_cell_is_tried_once_more(
+    bench: Bench, plan: Plan, outcomes: list[Outcome], kinds: list[type]
+) -> None:
+    """A launch that failed is followed at once by the next attempt, both are stored, and then it goes on."""
+    bench.launcher.outcomes = list(outcomes)
+
+    assert bench.run(plan, session=2) == "complete"
+    tried = [record for record, _ in bench.saved if record.order == 1]
+    assert [(type(record.outcome), record.attempt) for record in tried] == list(
+        zip(kinds, [1, 2], strict=True)
+    )
+    assert [event.again for event in bench.told if isinstance(event, TrialEnded)] == [True, *[False] * 4]
+    assert {record.session for record, _ in bench.saved} == {2}
+
+
+def test_after_a_request_to_stop_nothing_is_tried_again(bench: Bench, plan: Plan) -> None:
+    """The failed launch stays the only attempt of this session."""
+    bench.launcher.outcomes = [LOST]
+
+    assert bench.run(plan, save=lambda record, logs: bench.stop.request("SIGINT")) == "interrupted"
+    assert len(bench.launcher.calls) == 1
+
+
+def test_a_launch_that_the_system_refuses_ends_the_run_with_a_remedy(
+    bench: Bench, plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full temporary folder is no failure of the cell."""
+
+    def refuse(**given: object) -> Attempt:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(bench.launcher, "launch", refuse)
+
+    with pytest.raises(NotReady, match="A trial cannot be launched: No space left on device") as refusal:
+        bench.run(plan)
+    assert "TMPDIR" in refusal.value.remedy
+    assert bench.saved == []
 
 
 def test_time_left_is_learnt_from_measured_trials(bench: Bench, plan: Plan) -> None:
@@ -309,3 +379,33 @@ def test_a_second_interrupt_leaves_no_process(
     assert len(family) == 4  # forkserver, resource tracker and two ranks
     assert said.decode().rstrip().endswith("KeyboardInterrupt")
     assert until(lambda: not any(p.is_running() and p.status() != psutil.STATUS_ZOMBIE for p in family))
+
+
+def test_before_each_launch_the_machine_is_at_rest(bench: Bench, plan: Plan) -> None:
+    """The waiting is no part of the trial and is recorded; devices are looked at."""
+    used = iter([0, 0, 2**33, 0, 0, 0, 0, 0, 0, 0])
+
+    def cards() -> Cards:
+        on_it = frozenset[int]()
+        return Cards(
+            cards=(Card(uuid=None, bus_id=None, memory_used_bytes=next(used), compute=on_it, graphics=on_it),)
+        )
+
+    rest = Rest(cards=cards, memory=lambda: (2**30, 2**36), stop=bench.stop, clock=bench.clock, environ={})
+    bench.run(plan, rest=rest)
+    around = [record.surroundings for record, _ in bench.saved]
+
+    assert [each.waited_s for each in around] == [0.0, 0.1, 0.0, 0.0]
+    assert [record.started_ns for record, _ in bench.saved][:2] == [1_000, 3_100_001_000]
+    assert bench.saved[1][0].turnaround_ns == 3_000_000_000
+    assert around[0].foreign_processes_elsewhere == 0
+    assert around[0].unknown["foreign_processes"] == "the trial uses no GPU"
+
+
+def test_without_a_look_around_nothing_is_claimed(bench: Bench, plan: Plan) -> None:
+    """Null and the reason, never zero processes."""
+    bench.run(plan)
+    around = bench.saved[0][0].surroundings
+
+    assert (around.waited_s, around.foreign_processes) == (None, None)
+    assert around.unknown["foreign_processes"] == "nobody looked"

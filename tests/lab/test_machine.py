@@ -123,3 +123,13 @@ def test_this_machine_is_described_without_names() -> None:
     assert f'"{socket.gethostname().lower()}' not in text
     assert str(Path.home()) not in text
     assert describe_machine(None, ()) == found
+
+
+def test_numa_nodes_are_counted(tmp_path: Path) -> None:
+    """Two folders are two nodes; where there is none, nobody knows."""
+    for node in ("node0", "node1"):
+        (tmp_path / "sys/devices/system/node" / node).mkdir(parents=True)
+
+    assert describe_machine(None, (), tmp_path).numa_nodes == 2
+    unknown = describe_machine(None, (), tmp_path / "none")
+    assert (unknown.numa_nodes, "numa_nodes" in unknown.unknown) == (None, True)

@@ -7,7 +7,7 @@ import pytest
 
 from study.domain.fact import require_reasons
 from study.domain.machine import Device
-from study.lab.nvml import gpus, survey
+from study.lab.nvml import Card, Cards, cards, gpus, survey, watching
 
 
 class NVMLError(Exception):
@@ -176,3 +176,75 @@ def test_what_was_started_is_shut_down(answers: dict[str, Any]) -> None:
 def test_no_card_is_said() -> None:
     """A driver without devices is no error."""
     assert survey(FakeNvml(cards=0)).reason == "the driver sees no device"
+
+
+BUSY: dict[str, Any] = {
+    "nvmlDeviceGetUUID": "GPU-1",
+    "nvmlDeviceGetPciInfo": SimpleNamespace(busId=b"00000000:3B:00.0"),
+    "nvmlDeviceGetMemoryInfo": SimpleNamespace(total=100, used=7),
+    "nvmlDeviceGetComputeRunningProcesses": [SimpleNamespace(pid=11, usedGpuMemory=None)],
+    "nvmlDeviceGetGraphicsRunningProcesses": [],
+}
+
+
+def test_what_is_on_a_card_now() -> None:
+    """Memory in use and processes, and the bus id as the kernel writes it; one session for many looks."""
+    nvml = FakeNvml(**BUSY)
+    with watching(nvml) as look:
+        look()
+        (found,) = look().cards
+
+    assert found == Card(
+        uuid="GPU-1",
+        bus_id="0000:3b:00.0",
+        memory_used_bytes=7,
+        compute=frozenset({11}),
+        graphics=frozenset(),
+    )
+    assert nvml.calls.count("nvmlInit") == nvml.calls.count("nvmlShutdown") == 1
+
+
+@pytest.mark.parametrize(
+    ("function", "field"),
+    [
+        ("nvmlDeviceGetUUID", "uuid"),
+        ("nvmlDeviceGetPciInfo", "bus_id"),
+        ("nvmlDeviceGetMemoryInfo", "memory_used_bytes"),
+        ("nvmlDeviceGetComputeRunningProcesses", "compute"),
+        ("nvmlDeviceGetGraphicsRunningProcesses", "graphics"),
+    ],
+)
+def test_a_look_that_is_refused_is_null_with_the_reason(function: str, field: str) -> None:
+    """One refused question leaves the other answers alone."""
+    (found,) = cards(FakeNvml(**{**BUSY, function: NVMLError_NotSupported()})).cards
+
+    assert found.unknown == {field: "the driver does not support it for this device"}
+    assert getattr(found, field) is None
+
+
+def test_a_driver_that_goes_away_leaves_nulls() -> None:
+    """The first look sees the card, the second one that it is lost, the third nothing; nothing is raised."""
+    answers = iter(["handle", NVMLError_GpuIsLost(), NVMLError()])
+    counts = iter([1, 1, NVMLError()])
+    nvml = FakeNvml(
+        **BUSY,
+        nvmlDeviceGetHandleByIndex=lambda _: next(answers),
+        nvmlDeviceGetCount=lambda: next(counts),
+        nvmlShutdown=NVMLError(),
+    )
+
+    with watching(nvml) as look:
+        first, second, third = look(), look(), look()
+
+    assert first.cards[0].memory_used_bytes == 7
+    assert set(second.cards[0].unknown.values()) == {"the device has fallen off the bus"}
+    assert (third.cards, third.reason) == ((), "the driver answered NVMLError")
+
+
+def test_without_a_driver_every_look_says_why() -> None:
+    """And nothing is shut down that was not started."""
+    nvml = FakeNvml(nvmlInit=NVMLError_LibraryNotFound())
+
+    assert cards(nvml) == Cards(cards=(), reason="NVIDIA's management library is not installed")
+    assert cards(FakeNvml(cards=0)).reason == "the driver sees no device"
+    assert nvml.calls == ["nvmlInit"]

@@ -63,3 +63,23 @@ def test_amds_devices_are_the_nodes_with_simd_units(monkeypatch: pytest.MonkeyPa
     assert visible.usable_gpus({}, tmp_path) == 2
     assert visible.usable_gpus({"HIP_VISIBLE_DEVICES": "1"}, tmp_path) == 1
     assert visible.usable_gpus({}, tmp_path / "none") == 0
+
+
+@pytest.mark.parametrize(
+    ("entries", "order"),
+    [
+        (None, (0, 1, 2)),
+        ("2,0", (2, 0)),
+        ("GPU-b, GPU-a", (1, 0)),  # beginnings of UUIDs, of which each fits one
+        ("0,7,1", (0,)),  # what is no device hides what follows
+        ("1,-1,0", (1,)),
+        ("GPU-,0", ()),  # fits all three
+        ("", ()),
+        ("MIG-x", (None,)),
+    ],
+)
+def test_gpus_stand_in_torchs_order(entries: str | None, order: tuple[int | None, ...]) -> None:
+    """By what CUDA_VISIBLE_DEVICES says, each is found again among those of the management library."""
+    environ = {} if entries is None else {"CUDA_VISIBLE_DEVICES": entries}
+
+    assert visible.in_torchs_order(["GPU-aa", "GPU-bb", "GPU-cc"], environ) == order

@@ -249,3 +249,15 @@ def test_quick_is_planned_to_take_at_most_three_minutes_on_two_cores() -> None:
     assert made.predicted_s is not None
     assert made.predicted_s < 180
     assert len(made.trials) * made.protocol.window_s > made.predicted_s / 2
+
+
+def test_preheating_takes_time_that_the_limit_must_leave(shelves: Shelves) -> None:
+    """It is part of the predicted time, and refused where it alone would exceed the limit."""
+    plain, heated = (
+        plan(shelves, study(protocol=Protocol(preheat_s=seconds, time_limit_s=400.0))) for seconds in (0, 300)
+    )
+
+    assert heated.cells[0].predicted_s - plain.cells[0].predicted_s == pytest.approx(300.0)
+    for window_steps in (None, 10):
+        with pytest.raises(BadStudyFile, match="time_limit_s"):
+            plan(shelves, study(protocol=Protocol(preheat_s=300.0, window_steps=window_steps)))

@@ -125,7 +125,9 @@ def fake_job() -> type[FakeJob]:
 Launch = Callable[..., list[Rank]]
 
 
-def start(folder: Path, cell: Cell, protocol: Protocol, *, prelude: str, deadline_s: float) -> list[Rank]:
+def start(
+    folder: Path, cell: Cell, protocol: Protocol, *, prelude: str, deadline_s: float, cpus: tuple[int, ...]
+) -> list[Rank]:
     """Start every rank of a trial and wait for all of them."""
     folder.mkdir()
     environment = {**os.environ, "PYTHONPATH": str(EXTENSION), "PYTHONWARNINGS": "default"}
@@ -141,6 +143,7 @@ def start(folder: Path, cell: Cell, protocol: Protocol, *, prelude: str, deadlin
             store=str(folder / "store"),
             folder=str(folder),
             deadline_s=deadline_s,
+            cpus=cpus,
         )
         process = subprocess.Popen(
             [sys.executable, "-c", prelude + SERVE],
@@ -191,6 +194,7 @@ def launch(tmp_path_factory: pytest.TempPathFactory) -> Launch:
         prelude: str = "",
         deadline_s: float = 60.0,
         mesh: dict[str, int] | None = None,
+        cpus: tuple[int, ...] = (),
         **options: str | int | float,
     ) -> list[Rank]:
         strategy = strategy or ("single" if devices == 1 else "ddp")
@@ -208,7 +212,7 @@ def launch(tmp_path_factory: pytest.TempPathFactory) -> Launch:
             mesh=mesh or ({"data": devices} if strategy == "ddp" else {}),
         )
         folder = base / str(len(list(base.iterdir())))
-        return start(folder, cell, protocol, prelude=prelude, deadline_s=deadline_s)
+        return start(folder, cell, protocol, prelude=prelude, deadline_s=deadline_s, cpus=cpus)
 
     return launch
 

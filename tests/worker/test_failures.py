@@ -1,8 +1,10 @@
 """Failures told apart, with the messages that torch, gloo, NCCL and oneDNN really write."""
 
+import msgspec
 import pytest
 
-from study.worker.contracts import Invalid
+from study.domain.record import RankError
+from study.worker.contracts import Invalid, Unmet
 from study.worker.failures import EXIT_CODES, TRACE_LINES, rank_error
 
 MEMORY = [
@@ -32,6 +34,38 @@ def test_every_word_for_no_memory_is_out_of_memory(error):
     fact = rank_error(error, 1, 7)
 
     assert (fact.kind, fact.secondary, EXIT_CODES[fact.kind]) == ("out_of_memory", False, 2)
+
+
+class Mute(Exception):
+    """An error that cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("mute")
+
+
+def test_ranks_that_cannot_meet_are_no_fact_about_the_cell():
+    """A port that is taken at the rendezvous is a failed launch; within a step it is the cell's own."""
+    unmet = rank_error(Unmet("The ranks could not meet: EADDRINUSE"), 0, 7)
+    within = rank_error(OSError(98, "Address already in use"), 0, 7)
+
+    assert (unmet.kind, unmet.secondary, EXIT_CODES[unmet.kind]) == ("launch", False, 4)
+    assert unmet.message == "The ranks could not meet: EADDRINUSE"
+    assert within.kind == "raised"
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (Mute(), "Mute: (it cannot say why: RuntimeError)"),
+        (ValueError("half \udcff"), "ValueError: half \\udcff"),
+    ],
+)
+def test_an_odd_error_can_still_be_written_down(error, message):
+    """One that cannot say why, and one whose words JSON cannot hold."""
+    fact = rank_error(error, 0, 7)
+
+    assert fact.message == message
+    assert msgspec.json.decode(msgspec.json.encode(fact), type=RankError) == fact
 
 
 @pytest.mark.parametrize("error", ECHOES, ids=lambda e: str(e)[-20:])

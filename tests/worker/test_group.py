@@ -1,5 +1,7 @@
 """Ranks that meet over files: nobody leaves early, nobody waits for ever."""
 
+import subprocess
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -137,3 +139,28 @@ def test_gloos_group_is_never_destroyed_before_the_process_ends(leave: str) -> N
     group._backend = "nccl"
     getattr(group, leave)()
     assert calls == [leave]
+
+
+@pytest.mark.torch
+def test_a_port_that_is_taken_is_no_fact_about_the_cell() -> None:
+    """The store of torch, asked to listen where somebody else does, is told from every other failure."""
+    script = (
+        "import socket, torch\n"
+        "from study.domain.trial import Cell, Order\n"
+        "from study.domain.study import Protocol\n"
+        "from study.worker.contracts import Unmet\n"
+        "from study.worker.group import TorchGroup\n"
+        "taken = socket.socket()\n"
+        "taken.bind(('127.0.0.1', 0)); taken.listen()\n"
+        "cell = Cell(workload='gpt', size='tiny', task='train', strategy='ddp', accelerator='cpu', devices=1,"
+        " precision='fp32', batch=8, threads_per_device=1)\n"
+        "store = f'tcp://127.0.0.1:{taken.getsockname()[1]}'\n"
+        "order = Order(trial='t', cell=cell, protocol=Protocol(), seed=1, rank=0, world_size=1, store=store,"
+        " folder='.', deadline_s=5.0)\n"
+        "try:\n    TorchGroup(order, 'gloo', torch.device('cpu'))\n"
+        "except Unmet as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+
+    assert done.stdout.startswith("The ranks could not meet: "), done.stderr
+    assert "EADDRINUSE" in done.stdout

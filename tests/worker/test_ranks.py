@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from study.domain.fact import missing_reasons
-from study.domain.record import Reading
+from study.domain.record import Preheat, Reading
 from study.domain.study import Protocol
 
 Readings = Callable[..., list[Reading]]
@@ -75,7 +75,11 @@ class TestReadings:
             assert reading.threads == 1
             assert reading.start_method == "exec"
             assert reading.cpu_ns > 0
-            assert len(reading.warmup_step_ns) == 2
+            assert len(reading.warmup_step_ns) in {2, 4, 6}  # in training until buckets are rebuilt
+            assert not any(event.window for event in reading.events)
+            assert reading.cpus
+            assert (reading.pinned, reading.not_pinned) == (False, "nothing was said about it")
+            assert reading.preheat == Preheat(seconds=0.0, ended="off")
             assert reading.parameters > 100_000
             assert reading.peak_memory_bytes > 50_000_000
 
@@ -291,7 +295,7 @@ def test_a_limit_on_address_space_is_out_of_memory(launch):
 @pytest.mark.parametrize(
     ("task", "options", "sentence"),
     [
-        ("train", {"sequence": 16}, "The loss of window step 5 is nan"),
+        ("train", {"sequence": 16}, "The loss of window step 3 is nan"),
         ("infer", {"prompt": 4, "generate": 4}, "In window step 5 of 12 a logit was not finite"),
     ],
 )

@@ -4,6 +4,8 @@ from itertools import repeat
 
 import pytest
 
+from study.domain.heartbeat import CHECKS, OPENING, WINDOW, beat_file, read_beat
+from study.worker.heartbeat import Heart
 from study.worker.timing import measure, pace_ns, step_ns
 
 
@@ -51,6 +53,22 @@ def test_processor_time_is_of_the_window_alone(fake_machine, fake_job):
     window = measure(fake_job(machine, repeat(0.1)), 2, machine, machine, cpu_clock=lambda: next(readings))
 
     assert window.cpu_ns == 7_000
+
+
+def test_the_heart_beats_in_the_window_alone(fake_machine, fake_job, tmp_path):
+    """Every step is told when it ends; before the opening barrier and at the closing one nothing beats."""
+    machine, heart, seen = fake_machine(), Heart(tmp_path, 0), []
+    job = fake_job(machine, repeat(0.1))
+    step, barrier = job.step, machine.barrier
+
+    def look() -> None:
+        seen.append(tuple(read_beat(beat_file(tmp_path, 0).read_bytes()))[:2])
+
+    job.step = lambda: (look(), step())
+    machine.barrier = lambda: (look(), barrier())
+    measure(job, 3, machine, machine, clock=machine.clock, heart=heart)
+
+    assert seen == [(OPENING, 0), (WINDOW, 0), (WINDOW, 1), (WINDOW, 2), (CHECKS, 0)]
 
 
 def test_pace_leaves_start_up_behind():

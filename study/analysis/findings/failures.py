@@ -45,7 +45,7 @@ def find(parts: Parts) -> list[Finding]:
         return []
     labels = {cell.cell_id: cell.label for cell in parts.cells}
     cells = sorted({labels.get(trial.cell_id, trial.cell_id) for trial in lost})
-    planned = claims.whole(len(parts.run.plan.trials))
+    planned = claims.whole(sum(trial.role == "cell" for trial in parts.run.plan.trials))
     ways = Counter(trial.outcome for trial in lost)
     if len(cells) == 1:
         sentence = counted(

@@ -76,6 +76,7 @@ def _claim(parts: Parts, known: KnownTruth) -> Finding:
         caveats=[
             # Ranks that sleep hardly need a core, so oversubscription disturbs nothing here.
             *caveats.disturbances(parts, *involved, cores=False),
+            *caveats.of_states(parts, known.point.verdict, *involved),
             *([said(FRAMES["chance"])] if known.outcome == "within" else []),
             *(
                 [said(FRAMES["jitter"], jitter=claims.percent(noise))]

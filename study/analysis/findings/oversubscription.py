@@ -104,5 +104,6 @@ def _claim(parts: Parts, series: SeriesSummary, point: SeriesPoint) -> Finding:
         caveats=[
             *caveats.of_verdict(point.verdict),
             *caveats.disturbances(parts, *involved, cores=False),
+            *caveats.of_states(parts, point.verdict, *involved),
         ],
     )

@@ -17,6 +17,7 @@ def section(material: Material) -> SectionOfArticle | Text:
         *material.findings_as_prose("checks"),
         *_truths(material),
         *_rules(material),
+        *_sentinel(material),
         *_surroundings(material),
         *material.figure_blocks("checks"),
     )
@@ -102,6 +103,38 @@ def _failed(rule: RuleOutcome) -> Text:
     if rule.effect == "warn":
         return said("Rule {rule} warns: {detail}", rule=number, detail=detail)
     return said("Rule {rule} notes: {detail}", rule=number, detail=detail)
+
+
+def _sentinel(material: Material) -> Iterator[Block]:
+    """The sentinel's rate in each session, by which the machine is known again, and how steady it was."""
+    seen = material.analysis.sentinel
+    if seen is None or not seen.points:
+        return
+    several = len(seen.sessions) > 1
+    sentences = []
+    for one in seen.sessions:
+        rate = Est(estimate=one.rate, style="rate", unit=seen.unit, show="value_interval_n")
+        if several:
+            sentences.append(
+                said("In session {number} the sentinel ran at {rate}.", number=count(one.session), rate=rate)
+            )
+        else:
+            sentences.append(said("The sentinel ran at {rate}.", rate=rate))
+    if seen.spread is not None:
+        sentences.append(
+            said(
+                "Its trials spread by {spread} (the standard deviation of their logarithms).",
+                spread=Num(value=seen.spread, style="percent"),
+            )
+        )
+    if seen.within_blocks is not None:
+        sentences.append(
+            said(
+                "From the first trial of a block to the last it changed by {change}.",
+                change=Est(estimate=seen.within_blocks, style="percent"),
+            )
+        )
+    yield Paragraph(sentences=tuple(sentences))
 
 
 def _surroundings(material: Material) -> Iterator[Block]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from study.article.material import Material
+from study.article import precision
+from study.article.material import Material, trials_planned
 from study.article.notices import trials_measured
 from study.article.panels import shown_series
 from study.article.words import because, distinct
@@ -36,6 +37,7 @@ def section(material: Material, left_out: tuple[Text, ...]) -> SectionOfArticle:
         *_sensors(material),
         *_processors(material),
         *_trials(material),
+        *precision.limits(material),
         *_bases(material),
         *_unknown(material),
         *left_out,
@@ -116,7 +118,7 @@ def _processors(material: Material) -> Iterator[Text]:
 
 
 def _trials(material: Material) -> Iterator[Text]:
-    planned, present = len(material.run.plan.trials), len({t.trial for t in material.analysis.trials})
+    planned, present = trials_planned(material.run), len({t.trial for t in material.analysis.trials})
     if planned > present:
         yield counted("{n} planned trial was not run.", "{n} planned trials were not run.", planned - present)
     few = sum(0 < cell.measured < 3 for cell in material.analysis.cells)

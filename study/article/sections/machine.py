@@ -52,6 +52,7 @@ def _hardware(machine: Machine, accelerator: str) -> Rows:
         *_device_rows(machine),
         (said("Processor"), text_or_reason(machine.cpu_model, "cpu_model", unknown)),
         (said("Sockets"), known(number(machine.sockets, "integer"), "sockets", unknown)),
+        *_nodes(machine),
         (said("Cores"), count(machine.cores)),
         (said("Logical processors"), count(machine.logical_cpus)),
         (said("Processors that this run may use"), count(machine.usable_cpus)),
@@ -64,6 +65,12 @@ def _hardware(machine: Machine, accelerator: str) -> Rows:
         (said("Kernel"), Name(text=machine.kernel)),
         (said("Architecture"), Name(text=machine.architecture)),
     )
+
+
+def _nodes(machine: Machine) -> Rows:
+    """One row; none of a machine that was described before it was asked."""
+    value, why = number(machine.numa_nodes, "integer"), machine.unknown.get("numa_nodes", "")
+    return ((said("NUMA nodes"), because(why) if value is None else value),) if value or why else ()
 
 
 def _devices(machine: Machine) -> Slot:

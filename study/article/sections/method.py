@@ -1,9 +1,10 @@
 """How we tested: the protocol of this run, generated from its plan."""
 
+from study.article import precision, state
 from study.article.material import Material
 from study.domain.article import Paragraph, SectionOfArticle
 from study.domain.study import Protocol
-from study.domain.text import Name, Num, Text, counted, said
+from study.domain.text import Name, Num, Term, Text, counted, said
 from study.domain.trial import Cell
 
 
@@ -35,7 +36,27 @@ def _trial(material: Material) -> tuple[Text, ...]:
             protocol.blocks,
             seed=Name(text=str(plan.seed), code=True),
         ),
+        *state.method(material),
+        *precision.method(material),
+        *_sentinel(material),
         *_settling(protocol),
+    )
+
+
+def _sentinel(material: Material) -> tuple[Text, ...]:
+    """What watched the machine, or why nothing did; nothing of a plan made before there were sentinels."""
+    plan = material.run.plan
+    if plan.sentinel is not None:
+        return (
+            said(
+                "One fixed small cell, the sentinel {cell}, was planned first and last in each block: it"
+                " watches the machine, and its trials are samples of no cell.",
+                cell=Name(text=plan.sentinel.id, code=True),
+            ),
+        )
+    why = plan.unknown.get("sentinel")
+    return (
+        (said("There was no sentinel to watch the machine: {reason}.", reason=Term(text=why)),) if why else ()
     )
 
 

@@ -15,4 +15,10 @@ functions; `study.worker.contracts.Accelerator` has their types:
 - `autocast(precision)`: the context in which a forward pass and its loss run;
 - `numerics()`: the rounding switches as they stand (`study.domain.record.Numerics`);
 - `visible_devices()`: names of the devices that work here, in order, or none.
+
+It may offer besides:
+
+- `temperature_c()`: the temperature of this rank's device, or null and the reason;
+- `events(model)`: counters, by name, of what should have happened before a window opens
+  (`study.worker.events`).
 """

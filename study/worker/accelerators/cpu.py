@@ -120,3 +120,19 @@ def visible_devices() -> tuple[str, ...]:
     """One entry for each logical CPU that this process may use: as many ranks of one thread fit."""
     usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return (device_name(),) * usable
+
+
+SENSORS = ("coretemp", "k10temp", "zenpower", "cpu_thermal", "cpu-thermal", "x86_pkg_temp", "soc_thermal")
+"""Names under which kernels show the sensor of a processor: Intel's, AMD's (2), boards' thermal zones."""
+
+
+def temperature_c() -> tuple[float | None, str]:
+    """The hottest sensor of the processors; virtual machines seldom have one."""
+    try:
+        import psutil
+
+        chips: dict[str, Any] = psutil.sensors_temperatures()
+    except Exception as error:  # no psutil, no such function on this system, a sensor that cannot be read
+        return None, f"the sensors of this system cannot be read ({type(error).__name__})"
+    degrees = [one.current for name in SENSORS for one in chips.get(name, ()) if one.current > 0]
+    return (max(degrees), "") if degrees else (None, "the system shows no sensor of the processor")

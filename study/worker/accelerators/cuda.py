@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from study.domain.record import Numerics
+from study.worker.events import allocator
 
 FACTS = {
     "summary": "One GPU per rank, NVIDIA or AMD; ranks talk through NCCL (RCCL).",
@@ -114,3 +115,20 @@ def visible_devices() -> tuple[str, ...]:
     if not torch.cuda.is_available():
         return ()
     return tuple(torch.cuda.get_device_name(index) for index in range(torch.cuda.device_count()))
+
+
+def temperature_c() -> tuple[float | None, str]:
+    """The GPU's temperature as its management library tells it, to a degree."""
+    import torch
+
+    try:
+        return float(torch.cuda.temperature()), ""
+    except Exception as error:  # no library, no permission, a card that does not tell: each has its own class
+        return None, f"the management library does not tell the temperature ({type(error).__name__})"
+
+
+def events(model: Any) -> dict[str, int]:  # noqa: ARG001 - the shelf's contract
+    """What the caching allocator did."""
+    import torch
+
+    return allocator(torch.cuda.memory_stats())

@@ -12,7 +12,9 @@ literal (`study.domain.shelf.StrategyFacts`) and offers; `study.worker.contracts
   The model stands on the meta device and has no values: the strategy takes the part that this rank holds
   and calls `study.worker.parameters.materialise` on it. What a model allows is stated by its `seams`
   (`study.worker.models.seams.Seams`). `loss` is None if nothing is trained; `scale` multiplies the loss
-  before the backward pass.
+  before the backward pass;
+- `events(runner)`, if it has any: counters, by name, of what its runner does once, after its first steps
+  (`study.worker.events`).
 
 docs/adding-a-strategy.md tells it with an example.
 """

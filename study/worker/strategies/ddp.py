@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from study.worker.contracts import Loss, Place, Runner
+from study.worker.events import rebuilds
 from study.worker.mesh import equal_share
 
 FACTS = {
@@ -55,3 +56,8 @@ def apply(model: Any, place: Place, *, loss: Loss | None, scale: Callable[[Any],
     device_ids = None if place.device.type == "cpu" else [place.device.index]
     wrapped = DistributedDataParallel(model, device_ids=device_ids)
     return WholeRunner(wrapped, model, place, loss=loss, scale=scale, unsynchronised=wrapped.no_sync)
+
+
+def events(runner: Any) -> dict[str, int]:
+    """The rebuilding of the buckets, by which gradients are sent in the order in which they come."""
+    return rebuilds(getattr(runner, "module", None))

@@ -1,10 +1,13 @@
 """The figure of drift over the run."""
 
+import math
+
 import msgspec
 import pytest
 
 from study.article.figures.drift import draw
-from study.domain.figure import Points, Rule, Span
+from study.domain.figure import Line, Points, Rule, Span
+from study.domain.summary import SentinelPoint, SentinelSummary
 
 
 @pytest.fixture
@@ -74,3 +77,77 @@ def test_the_table_holds_every_mark(make, desk, say):
 
     assert [say(entry) for entry in table.rows[2]][:3] == ["3", "30", "2"]
     assert len(table.rows) == 6
+
+
+@pytest.fixture
+def watched(make, desk):
+    """The same three blocks with a sentinel before and behind each, two per cent lost a block."""
+    of = make.cell("gpt", "train", "single", 1)
+    trials, points = [], []
+    for number in range(6):
+        block, second = number // 2 + 1, number // 2 * 30 + (number % 2) * 20 + 1
+        rate = 200.0 * (1.02, 1.0, 0.98)[block - 1]
+        name = f"sentinel-{number}"
+        began = f"2026-11-28T10:0{second // 60}:{second % 60:02}Z"
+        trials.append(make.trial(of, block, rate, order=100 + number, trial=name, started_utc=began))
+        points.append(
+            SentinelPoint(
+                trial=name,
+                order=100 + number,
+                block=block,
+                session=1 + number // 4,
+                place="first" if number % 2 == 0 else "last",
+                start_s=float(second),
+                residual=math.log(rate / 200.0),
+            )
+        )
+    seen = SentinelSummary(
+        cell_id="sentinel",
+        cell=of,
+        unit="tokens",
+        planned=6,
+        trials=tuple(trials),
+        points=tuple(points),
+        sessions=(),
+        spread=0.02,
+        drift=None,
+        within_blocks=None,
+    )
+    return msgspec.structs.replace(desk, sentinel=seen)
+
+
+def test_the_sentinel_is_a_trace_of_its_own(make, watched, say):
+    """A line a session with its own mark, both kinds in the legend, and the first session named once."""
+    figure = draw(make.run([], []), (), watched)
+    first, second = marks(figure, Line)
+
+    assert first.x == (1.0, 21.0, 31.0, 51.0)
+    assert second.y == pytest.approx((-0.02, -0.02))
+    assert {line.marker for line in (first, second)} == {"diamond"}
+    assert (say(first.label), second.label) == ("the sentinel", None)
+    assert say(marks(figure, Points)[0].label) == "a cell's trial"
+    assert figure.panels[0].legend
+
+
+def test_words_and_table_include_the_sentinel(make, watched, say):
+    """The description gives its range, the caption its place, the table its rows."""
+    figure = draw(make.run([], []), (), watched)
+
+    assert "12 trials" in say(figure.alt)
+    assert "A line joins the 6 of the sentinel, which lie between -2% and 2%." in say(figure.alt).replace(
+        "−", "-"
+    )
+    assert "the sentinel first and last" in say(figure.caption)
+    assert [say(row[3]) for row in figure.table.rows].count("sentinel") == 6
+
+
+def test_a_sentinel_alone_is_drawn_and_a_single_trial_of_it_is_not(make, watched):
+    """Without cells that were measured twice the trace is all there is; one trial has no mean."""
+    once = tuple(msgspec.structs.replace(cell, measured=1) for cell in watched.cells)
+    alone = msgspec.structs.replace(watched, cells=once)
+    short = msgspec.structs.replace(watched.sentinel, points=watched.sentinel.points[:1])
+
+    figure = draw(make.run([], []), (), alone)
+    assert marks(figure, Points) == []
+    assert len(figure.table.rows) == 6
+    assert draw(make.run([], []), (), msgspec.structs.replace(alone, sentinel=short)) is None

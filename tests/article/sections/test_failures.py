@@ -28,6 +28,22 @@ def test_no_section_when_nothing_failed(scene):
     assert section(scene.with_analysis(trials=measured).material()) is None
 
 
+def test_an_earlier_attempt_is_shown_with_its_reason(scene, say):
+    """Also where nothing else failed: an attempt that another followed is listed."""
+    first = msgspec.structs.replace(scene.analysis.trials[-1], fault="the port was taken")
+    measured = tuple(t for t in scene.analysis.trials if t.outcome == "measured")
+
+    words, table = section(scene.with_analysis(trials=measured, earlier=(first,)).material()).blocks
+
+    (row,) = table.table.rows
+    assert say(words.sentences[0]) == "1 attempt was followed by another of the same trial, which counts."
+    assert [say(entry) for entry in row][1:2] + [say(entry) for entry in row][3:] == [
+        "1",
+        "failed",
+        "the port was taken",
+    ]
+
+
 @pytest.mark.parametrize(
     ("outcome", "word"),
     [

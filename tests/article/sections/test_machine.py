@@ -98,3 +98,13 @@ def test_unlike_cards_are_listed(scene, make, say):
 
     assert spec["Accelerators"] == "1 × A, 1 × B"
     assert spec["Power limit of a device"] == "300, 250"
+
+
+def test_numa_nodes_are_told_where_they_were_asked(scene, make, say):
+    """Their number, or why it is not known; nothing of a machine that was described before."""
+    asked = rows(scene.with_run(machine=make.machine(numa_nodes=2)), say)
+    silent = rows(scene.with_run(machine=make.machine(unknown={"numa_nodes": "no sysfs"})), say)
+
+    assert asked["NUMA nodes"] == "2"
+    assert silent["NUMA nodes"] == "Not recorded: no sysfs"
+    assert "NUMA nodes" not in rows(scene, say)

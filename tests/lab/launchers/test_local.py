@@ -17,6 +17,7 @@ from study.domain.record import Failed, Interrupted, Measured, OutOfMemory, Time
 from study.domain.shelf import LauncherFacts, all_facts
 from study.domain.study import Protocol
 from study.domain.trial import Cell
+from study.lab.cpus import TOO_MANY, Binder, LogicalCpu, Topology
 from study.lab.launchers import Attempt
 from study.lab.launchers.local import Local, launcher
 from study.lab.processes import read_process
@@ -333,3 +334,29 @@ def test_the_real_worker_is_launched(cell: Callable[..., Cell], tmp_path: Path) 
     assert isinstance(outcome, Measured)
     assert [len(reading.step_ns) for reading in outcome.readings] == [10, 10]
     assert outcome.readings[0].start_method == "forkserver"
+
+
+@pytest.mark.torch
+def test_the_real_worker_is_bound_by_the_launcher(cell: Callable[..., Cell], tmp_path: Path) -> None:
+    """A rank stands on the CPU of its order, or says why on none; a crowd is left free."""
+    real = msgspec.structs.replace(cell(1, step_ms=2.0, serial_share=0.1, jitter=0.0), threads_per_device=1)
+    crowd = msgspec.structs.replace(real, threads_per_device=4096)
+    protocol = Protocol(warmup_s=0.0, window_steps=10)
+    one = min(os.sched_getaffinity(0))
+    topology = Topology(cpus=(LogicalCpu(number=one, core=one, node=0),))
+    with Local(stop=StopRequest(), binder=Binder(read=lambda: topology)) as local:
+        bound, unasked, crowded = (
+            local.launch(
+                trial="t", cell=each, protocol=how, seed=1, folder=tmp_path, limit_s=60
+            ).outcome.readings[0]
+            for each, how in (
+                (real, protocol),
+                (real, msgspec.structs.replace(protocol, pin=False)),
+                (crowd, protocol),
+            )
+        )
+
+    assert (bound.cpus, bound.pinned, bound.not_pinned) == ((one,), True, "")
+    assert (unasked.pinned, unasked.not_pinned) == (False, "the study switches it off")
+    assert (crowded.pinned, crowded.not_pinned) == (False, TOO_MANY)
+    assert bound.environment["OMP_NUM_THREADS"] == "1"

@@ -1,6 +1,9 @@
 """The CPU as an accelerator: its peak of memory is a real one, its switches are told."""
 
 import mmap
+from types import SimpleNamespace
+
+import pytest
 
 from study.domain.fact import missing_reasons
 from study.worker.accelerators import cpu
@@ -50,3 +53,31 @@ def test_marks_are_nanoseconds_of_the_hosts_clock():
     a, b = cpu.mark(), cpu.mark()
 
     assert cpu.elapsed_ns(a, b) == b - a >= 0
+
+
+@pytest.mark.parametrize(
+    ("chips", "degrees"),
+    [
+        ({"coretemp": [61.0, 64.0], "nvme": [90.0]}, 64.0),
+        ({"k10temp": [55.5]}, 55.5),
+        ({"coretemp": [0.0]}, None),
+        ({"acpitz": [27.8]}, None),
+        ({}, None),
+    ],
+)
+def test_the_temperature_is_that_of_the_hottest_core(monkeypatch, chips, degrees):
+    """A disk's sensor is none of the processor's, and zero is no temperature."""
+    shown = {name: [SimpleNamespace(current=each) for each in all_of] for name, all_of in chips.items()}
+    monkeypatch.setattr("psutil.sensors_temperatures", lambda: shown, raising=False)
+
+    found, why = cpu.temperature_c()
+
+    assert found == degrees
+    assert why == ("" if degrees else "the system shows no sensor of the processor")
+
+
+def test_a_system_without_sensors_says_so(monkeypatch):
+    """As on macOS, where psutil has no such function."""
+    monkeypatch.delattr("psutil.sensors_temperatures", raising=False)
+
+    assert cpu.temperature_c() == (None, "the sensors of this system cannot be read (AttributeError)")

@@ -47,3 +47,26 @@ def test_time_between_events_is_in_nanoseconds():
 def test_without_a_gpu_there_is_no_device():
     """A machine without a GPU has none, which is no error."""
     assert cuda.visible_devices() == ()
+
+
+def test_temperature_and_events_come_from_torch(monkeypatch):
+    """Degrees as a float; the allocator's statistics by their own names."""
+    monkeypatch.setattr(torch.cuda, "temperature", lambda: 61)
+    monkeypatch.setattr(torch.cuda, "memory_stats", lambda: {"segment.all.allocated": 4})
+
+    assert cuda.temperature_c() == (61.0, "")
+    assert cuda.events(None) == {"memory growth": 4, "memory retry": 0}
+
+
+def test_a_card_that_does_not_tell_has_no_temperature(monkeypatch):
+    """Without the management library, without permission, or lost: the class of the error is the reason."""
+
+    def lost():
+        raise ModuleNotFoundError("pynvml")
+
+    monkeypatch.setattr(torch.cuda, "temperature", lost)
+
+    found, why = cuda.temperature_c()
+
+    assert found is None
+    assert why == "the management library does not tell the temperature (ModuleNotFoundError)"

@@ -22,6 +22,13 @@ def build(place: Place) -> Job:
     return Faulty(str(place.cell.options["fault"]) if mine else "", place.counted)
 
 
+class Mute(Exception):
+    """An error that cannot say what it is."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("mute")
+
+
 class Faulty:
     """Does nothing, then fails at its seventh step."""
 
@@ -29,7 +36,7 @@ class Faulty:
     parameters = None
 
     def __init__(self, fault: str, work_per_step: int) -> None:
-        """`fault` is raise, memory, invalid, kill, hang, or nothing."""
+        """`fault` is raise, memory, primitive, address, mute, invalid, kill, hang, or nothing."""
         self.work_per_step = work_per_step
         self._fault = fault
         self._steps = 0
@@ -45,6 +52,12 @@ class Faulty:
             raise ValueError("a fault on purpose\nwith a second line")
         if self._fault == "memory":
             raise MemoryError("no room on purpose")
+        if self._fault == "primitive":
+            raise RuntimeError("could not create a primitive")
+        if self._fault == "address":
+            raise OSError(98, "Address already in use")
+        if self._fault == "mute":
+            raise Mute
         if self._fault == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
         if self._fault == "hang":

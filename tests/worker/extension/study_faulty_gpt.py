@@ -1,5 +1,8 @@
 """The workload gpt with a fault at its seventh step: it raises, hungers for memory, or stops learning."""
 
+import os
+import signal
+import time
 from typing import Any
 
 import torch
@@ -37,6 +40,10 @@ def fail(job: Any, fault: str) -> None:
     """Go wrong in the way that is asked for."""
     if fault == "raise":
         raise ValueError("a fault on purpose")
+    if fault == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if fault == "hang":
+        time.sleep(3600)
     if fault == "memory":
         torch.empty(1 << 50, dtype=torch.uint8)
     if fault == "accelerator memory":

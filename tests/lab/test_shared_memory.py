@@ -1,0 +1,40 @@
+"""Shared memory that an attempt left: what is removed, and what is nobody's business."""
+
+from pathlib import Path
+
+import pytest
+
+from study.lab.shared_memory import SharedMemory
+
+
+@pytest.mark.parametrize("name", ["nccl-AbCdEf", "torch_77_123", "psm_0badcafe", "sem.mp-x1", "cuda.shm.0.1"])
+def test_what_libraries_left_is_removed(tmp_path: Path, name: str) -> None:
+    """A file that appeared, is ours by name and user, and that nobody uses."""
+    shared = SharedMemory(tmp_path)
+    (tmp_path / name).write_bytes(b"left")
+
+    assert shared.sweep() == [name]
+    assert not (tmp_path / name).exists()
+
+
+def test_what_was_there_or_is_named_otherwise_stays(tmp_path: Path) -> None:
+    """A file of before the attempt, and one that no library of ours names so."""
+    (tmp_path / "nccl-before").touch()
+    shared = SharedMemory(tmp_path)
+    (tmp_path / "somebody's").touch()
+
+    assert shared.sweep() == []
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_what_is_in_use_stays(tmp_path: Path) -> None:
+    """A living process has it open."""
+    shared = SharedMemory(tmp_path)
+    with (tmp_path / "psm_used").open("wb"):
+        assert shared.sweep() == []
+    assert shared.sweep() == ["psm_used"]
+
+
+def test_where_there_is_no_shared_memory_nothing_is_swept(tmp_path: Path) -> None:
+    """Other systems have no such folder."""
+    assert SharedMemory(tmp_path / "none").sweep() == []
