@@ -297,9 +297,14 @@ def measured(
         surroundings=Surroundings(
             foreign_cpu_share=foreign_cpu_share,
             load_before=0.3,
-            unknown={}
-            if foreign_cpu_share is not None
-            else {"foreign_cpu_share": "psutil could not read it"},
+            waited_s=0.0,
+            memory_available_bytes=12 * 2**30,
+            foreign_processes=0,
+            foreign_processes_elsewhere=0,
+            unknown=dict.fromkeys(
+                ("device_memory_used_bytes", "device_memory_base_bytes"), "a cpu rank has none"
+            )
+            | ({} if foreign_cpu_share is not None else {"foreign_cpu_share": "psutil could not read it"}),
         ),
     )
 
