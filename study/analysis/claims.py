@@ -5,8 +5,10 @@ import string
 from collections.abc import Mapping, Sequence
 
 from study.analysis import reasons
+from study.analysis.parts import Parts
 from study.domain.estimate import Estimate
 from study.domain.finding import Evidence, Finding, Section
+from study.domain.strategy_words import strategy_words
 from study.domain.summary import CellSummary
 from study.domain.text import Est, Name, Num, Slot, Style, Text
 from study.domain.trial import Cell
@@ -100,6 +102,11 @@ def workload(cell: Cell) -> Name:
 def code(text: str) -> Name:
     """An identifier."""
     return Name(text=text, code=True)
+
+
+def strategy(parts: Parts, cell: Cell) -> Name:
+    """The strategy with those options that a reader has to know among the cells of the run."""
+    return code(strategy_words(cell, (other.cell for other in parts.cells)))
 
 
 def claim(

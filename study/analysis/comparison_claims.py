@@ -37,7 +37,7 @@ def _claim(
         "workload": claims.workload(cell.cell),
         "task": TASKS[cell.cell.task],
         "devices": claims.whole(cell.cell.devices),
-        "strategy": claims.code(cell.cell.strategy),
+        "strategy": claims.strategy(parts, cell.cell),
         "batch": claims.whole(cell.cell.batch),
         "a": _level(comparison.level_a),
         "b": _level(comparison.level_b),

@@ -1,4 +1,4 @@
-"""Cells that differ in one factor and the verdict on each: variants, precisions, the wrapper's cost."""
+"""Cells that differ in one factor and the verdict on each: variants, precisions, strategies, the wrapper."""
 
 from collections import defaultdict
 from collections.abc import Mapping
@@ -10,8 +10,15 @@ from study.analysis.intervals import LogMean, Repeats
 from study.analysis.states import Blocks, blocks_of, ratio
 from study.analysis.verdicts import Refused, judge
 from study.domain.fact import Fact
+from study.domain.strategy_words import strategy_words
 from study.domain.summary import Comparison
-from study.domain.trial import Cell, Plan
+from study.domain.trial import Cell, Plan, PlannedCell
+
+SAME_DEVICES = "strategies"
+"""The factor of strategies that share the same devices; the wrapper's cost is a factor of its own."""
+
+REFERENCE = "ddp"
+"""The strategy that others on the same devices are compared with, since it changes the model least."""
 
 
 class Pair(Fact, frozen=True, kw_only=True):
@@ -48,7 +55,12 @@ def compare(plan: Plan, cells: Mapping[str, Repeats]) -> tuple[Comparison, ...]:
 
 def declared(plan: Plan) -> list[list[Pair]]:
     """Every pair of cells that the plan compares, but for speed-ups; one list a family, none empty."""
-    families = (_by_factor(plan, "variant"), _by_factor(plan, "precision"), _wrappers(plan))
+    families = (
+        _by_factor(plan, "variant"),
+        _by_factor(plan, "precision"),
+        _wrappers(plan),
+        _same_devices(plan),
+    )
     return [pairs for pairs in families if pairs]
 
 
@@ -86,6 +98,31 @@ def _wrappers(plan: Plan) -> list[Pair]:
         if series.base is not None and series.own_base is not None and series.base != series.own_base
     }
     return list(pairs.values())
+
+
+def _same_devices(plan: Plan) -> list[Pair]:
+    """Strategies on several devices at one batch: each against ddp, else against the first in the plan."""
+    groups: dict[bytes, list[PlannedCell]] = defaultdict(list)
+    for planned in plan.cells:
+        if planned.cell.devices > 1 and planned.cell.task != "check":
+            alike = msgspec.structs.replace(planned.cell, strategy="", mesh={}, strategy_options={})
+            groups[msgspec.json.encode(alike, order="deterministic")].append(planned)
+    cells = [planned.cell for planned in plan.cells]
+    found = []
+    for group in groups.values():
+        base = next((one for one in group if one.cell.strategy == REFERENCE), group[0])
+        found += [
+            Pair(
+                factor=SAME_DEVICES,
+                level_a=strategy_words(one.cell, cells),
+                level_b=strategy_words(base.cell, cells),
+                cell_a=one.id,
+                cell_b=base.id,
+            )
+            for one in group
+            if one is not base
+        ]
+    return found
 
 
 def _ratio(blocks: Blocks, pair: Pair, cells: Mapping[str, Repeats]) -> LogMean | Refused:

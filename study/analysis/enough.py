@@ -117,7 +117,9 @@ def given_up(plan: Plan, records: Sequence[Record]) -> frozenset[str]:
     results: dict[str, list[bool]] = {cell.id: [] for cell in plan.cells}
     for record in samples:
         results[record.cell_id].append(isinstance(record.outcome, Measured) and record.trial not in faults)
-    return frozenset(cell for cell, gave in results.items() if not any(gave[-HOPELESS:]))
+    return frozenset(
+        cell for cell, gave in results.items() if len(gave) >= HOPELESS and not any(gave[-HOPELESS:])
+    )
 
 
 def measurements(samples: Sequence[Record]) -> dict[str, Repeats]:
@@ -225,7 +227,7 @@ def _groups(
     for trial in plan.trials:
         if trial.role == "cell":
             planned[trial.cell_id] += 1
-    seconds = _seconds(plan, records)
+    seconds, watch_s = _seconds(plan, records), _sentinel_s(plan, records)
     found = []
     for cells in _connected(plan, lost):
         needs: dict[str, int | None] = {}
@@ -239,7 +241,7 @@ def _groups(
                 cells=tuple(sorted(cells)),
                 needs=needs,
                 room=max(0, plan.protocol.most_blocks - max(planned[cell] for cell in cells)),
-                block_s=math.fsum(seconds[cell] for cell in cells),
+                block_s=math.fsum(seconds[cell] for cell in cells) + watch_s,
             )
         )
     return found
@@ -249,11 +251,23 @@ def _seconds(plan: Plan, records: Sequence[Record]) -> dict[str, float]:
     """How long a trial of each cell takes: the mean of its attempts so far, else what was predicted."""
     took: dict[str, list[float]] = defaultdict(list)
     for record in records:
-        took[record.cell_id].append(record.turnaround_ns / 1e9 + plan.protocol.settle_s)
+        if record.role == "cell":
+            took[record.cell_id].append(record.turnaround_ns / 1e9 + plan.protocol.settle_s)
     return {
         cell.id: math.fsum(took[cell.id]) / len(took[cell.id]) if took[cell.id] else cell.predicted_s or 0.0
         for cell in plan.cells
     }
+
+
+def _sentinel_s(plan: Plan, records: Sequence[Record]) -> float:
+    """What the sentinel adds to a block: its first and its last trial. Reckoned for each group, though groups
+    that go on together share them: so the time is never overrun."""
+    if plan.sentinel is None:
+        return 0.0
+    took = [
+        record.turnaround_ns / 1e9 + plan.protocol.settle_s for record in records if record.role == "sentinel"
+    ]
+    return 2 * (math.fsum(took) / len(took) if took else plan.sentinel.predicted_s or 0.0)
 
 
 def _affordable(groups: Sequence[Group], budget_s: float | None, spent_s: float) -> list[Group]:

@@ -1,9 +1,10 @@
 """Short names for cells and series: workload, size and task, then only what tells them apart."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from study.analysis.terms import TASKS
+from study.domain.strategy_words import strategy_words
 from study.domain.study import Scaling
 from study.domain.trial import Cell, Plan
 
@@ -16,7 +17,7 @@ def subject(cell: Cell) -> str:
 def cell_labels(plan: Plan) -> dict[str, str]:
     """A label for each cell id, unique within the plan."""
     cells = {planned.id: planned.cell for planned in plan.cells}
-    named = {key: [*_heading(cell), *_always(cell)] for key, cell in cells.items()}
+    named = {key: [*_heading(cell), *_always(cell, cells.values())] for key, cell in cells.items()}
     return _told_apart(named, {key: _varying(cell, list(cells.values())) for key, cell in cells.items()})
 
 
@@ -29,7 +30,7 @@ def series_labels(plan: Plan) -> dict[str, str]:
     more = {
         series.key: [
             f"{series.scaling} scaling",
-            shown[series.key].strategy,
+            strategy_words(shown[series.key], cells.values()),
             f"batch {held_batch(series.scaling, shown[series.key])}",
             *_varying(shown[series.key], list(shown.values())),
         ]
@@ -47,8 +48,8 @@ def _heading(cell: Cell) -> list[str]:
     return [subject(cell), TASKS[cell.task].text]
 
 
-def _always(cell: Cell) -> list[str]:
-    return [cell.strategy, f"×{cell.devices}", f"batch {cell.batch}"]
+def _always(cell: Cell, cells: Iterable[Cell]) -> list[str]:
+    return [strategy_words(cell, cells), f"×{cell.devices}", f"batch {cell.batch}"]
 
 
 def _varying(cell: Cell, cells: Sequence[Cell]) -> list[str]:

@@ -14,7 +14,7 @@ from study.analysis import reasons
 from study.analysis.verdicts import Refused
 
 FILL_AND_DRAIN = frozenset({"gpipe", "1f1b"})
-INTERLEAVED = frozenset({"interleaved_1f1b", "looped_bfs"})
+INTERLEAVED = frozenset({"interleaved", "looped_bfs"})
 ZERO_BUBBLE = frozenset({"interleaved_zero_bubble", "zbv_zero_bubble", "dualpipev"})
 """Schedules of torch.distributed.pipelining; how small their bubble is depends on times, not on shape."""
 

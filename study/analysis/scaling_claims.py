@@ -194,7 +194,7 @@ def _slots(parts: Parts, series: SeriesSummary, point: SeriesPoint, cell: CellSu
         "throughput": THROUGHPUTS[cell.cell.task],
         "workload": claims.workload(cell.cell),
         "devices": claims.whole(point.devices),
-        "strategy": claims.code(series.series.strategy),
+        "strategy": claims.strategy(parts, cell.cell),
         "batch": claims.whole(held_batch(series.series.scaling, cell.cell)),
         "margin": claims.percent(parts.margin),
     }

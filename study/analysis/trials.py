@@ -13,7 +13,6 @@ from typing import Literal
 from study.analysis import reasons
 from study.analysis.steady import assess
 from study.domain.record import (
-    DEVICE_MEMORY_TOLERANCE_BYTES,
     Failed,
     Interrupted,
     Measured,
@@ -23,6 +22,7 @@ from study.domain.record import (
     Skipped,
     Surroundings,
     TimedOut,
+    memory_was_in_use,
 )
 from study.domain.summary import TrialSummary
 from study.domain.trial import Cell
@@ -144,11 +144,8 @@ def _company(surroundings: Surroundings) -> str:
     """
     if surroundings.foreign_processes:
         return "Another program was on a device of the trial."
-    used, base = surroundings.device_memory_used_bytes, surroundings.device_memory_base_bytes
-    if used is None or base is None:
-        return ""
-    grown = any(now - was > DEVICE_MEMORY_TOLERANCE_BYTES for now, was in zip(used, base, strict=True))
-    return "Memory of a device of the trial was in use when it began." if grown else ""
+    in_use = memory_was_in_use(surroundings)
+    return "Memory of a device of the trial was in use when it began." if in_use else ""
 
 
 def _fault(record: Record, readings: Sequence[Reading]) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from study.article.panels import grouped
-from study.article.words import SCALINGS, TASKS, alone, count, model, series_model
+from study.article.words import SCALINGS, TASKS, alone, count, model, series_model, strategy
 from study.domain.figure import Column
 from study.domain.summary import Analysis, CellSummary, SeriesSummary
 from study.domain.text import Name, Slot, Text, said
@@ -24,17 +24,17 @@ def cell_labels(cells: Sequence[CellSummary]) -> tuple[Text, ...]:
         factor
         for group in groups
         for factor in ("strategy", "devices", "batch")
-        if len({getattr(cell.cell, factor) for cell in group}) > 1
+        if len({_level(cell, factor, cells) for cell in group}) > 1
     }
     labels = []
     for cell in cells:
-        how = _how(cell, differ)
+        how = _how(cell, differ, cells)
         if several_models:
             what = said("{model}, {task}", model=model(cell), task=TASKS[cell.cell.task])
         elif several_tasks:
             what = alone(TASKS[cell.cell.task])
         else:
-            labels.append(how or alone(_strategy(cell)))
+            labels.append(how or alone(strategy(cell.cell, cells, code=False)))
             continue
         labels.append(said("{what}, {how}", what=what, how=how) if how else what)
     if all(labels.count(label) == 1 for label in labels):
@@ -44,40 +44,42 @@ def cell_labels(cells: Sequence[CellSummary]) -> tuple[Text, ...]:
     return tuple(alone(Name(text=cell.label if unique else cell.cell_id)) for cell in cells)
 
 
-def _how(cell: CellSummary, differ: set[str]) -> Text | None:
+def _level(cell: CellSummary, factor: str, cells: Sequence[CellSummary]) -> object:
+    """What a cell has of a factor; strategies with other options are other strategies."""
+    return strategy(cell.cell, cells) if factor == "strategy" else getattr(cell.cell, factor)
+
+
+def _how(cell: CellSummary, differ: set[str], cells: Sequence[CellSummary]) -> Text | None:
     """The strategy, devices and batch of a cell, as far as they differ."""
-    strategy, devices, batch = _strategy(cell), count(cell.cell.devices), count(cell.cell.batch)
+    way = strategy(cell.cell, cells, code=False)
+    devices, batch = count(cell.cell.devices), count(cell.cell.batch)
     if "devices" in differ and "batch" in differ:
-        return said("{strategy} × {devices}, batch {batch}", strategy=strategy, devices=devices, batch=batch)
+        return said("{strategy} × {devices}, batch {batch}", strategy=way, devices=devices, batch=batch)
     if "devices" in differ:
-        return said("{strategy} × {devices}", strategy=strategy, devices=devices)
+        return said("{strategy} × {devices}", strategy=way, devices=devices)
     if "strategy" in differ and "batch" in differ:
-        return said("{strategy}, batch {batch}", strategy=strategy, batch=batch)
+        return said("{strategy}, batch {batch}", strategy=way, batch=batch)
     if "batch" in differ:
         return said("batch {batch}", batch=batch)
-    return alone(strategy) if "strategy" in differ else None
-
-
-def _strategy(cell: CellSummary) -> Name:
-    return Name(text=cell.cell.strategy)
+    return alone(way) if "strategy" in differ else None
 
 
 def series_labels(panel: Sequence[SeriesSummary], analysis: Analysis) -> tuple[Text, ...]:
     """What differs between the series: the strategy within one model, else model and task, else both."""
     wordings: list[Callable[[SeriesSummary], Text]] = [
-        lambda one: alone(Name(text=one.series.strategy)),
+        lambda one: alone(series_strategy(one, analysis)),
         _model_and_task,
         lambda one: said(
             "{model}, {task}, {strategy}",
             model=series_model(one),
             task=TASKS[one.task],
-            strategy=Name(text=one.series.strategy),
+            strategy=series_strategy(one, analysis),
         ),
         lambda one: said(
             "{model}, {task}, {strategy}, batch {batch}",
             model=series_model(one),
             task=TASKS[one.task],
-            strategy=Name(text=one.series.strategy),
+            strategy=series_strategy(one, analysis),
             batch=count(held_batch(one, analysis)),
         ),
         lambda one: alone(Name(text=one.label)),
@@ -102,15 +104,33 @@ def series_entries(one: SeriesSummary, analysis: Analysis) -> tuple[Slot, ...]:
     twins = [
         other
         for other in analysis.series
-        if (_model_and_task(other), other.series.strategy, other.series.scaling, held_batch(other, analysis))
-        == (_model_and_task(one), one.series.strategy, one.series.scaling, held_batch(one, analysis))
+        if (
+            _model_and_task(other),
+            series_strategy(other, analysis),
+            other.series.scaling,
+            held_batch(other, analysis),
+        )
+        == (
+            _model_and_task(one),
+            series_strategy(one, analysis),
+            one.series.scaling,
+            held_batch(one, analysis),
+        )
     ]
     return (
         Name(text=one.label) if len(twins) > 1 else _model_and_task(one),
-        Name(text=one.series.strategy, code=True),
+        series_strategy(one, analysis, code=True),
         SCALINGS[one.series.scaling],
         count(held_batch(one, analysis)),
     )
+
+
+def series_strategy(one: SeriesSummary, analysis: Analysis, *, code: bool = False) -> Name:
+    """The strategy of a series, with those options that tell it from others of the run."""
+    last = next((s.cell for s in analysis.cells if s.cell_id == one.series.members[-1]), None)
+    if last is None:
+        return Name(text=one.series.strategy, code=code)
+    return strategy(last, analysis.cells, code=code)
 
 
 def held_batch(one: SeriesSummary, analysis: Analysis) -> int:

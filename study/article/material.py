@@ -52,11 +52,13 @@ PLACES = {"one_device": "one", "more_devices": "more", "checks": "checks", "limi
 
 
 def _place(finding: Finding) -> str:
-    """The article's section in which a finding stands; failures and step times have sections of their own."""
+    """The article's section in which a finding stands; some tables bring a section of their own."""
     if finding.section == "limits" and finding.table == "t-failures":
         return "failures"
     if finding.section == "limits" and finding.figure == "fig-steps":
         return "steady"
+    if finding.table == "t-parallel":
+        return "parallel"
     return PLACES[finding.section]
 
 

@@ -8,8 +8,10 @@ from typing import TypeVar
 from study.domain.estimate import Estimate
 from study.domain.figure import Column, Missing, TableCell
 from study.domain.record import Record
+from study.domain.strategy_words import strategy_words
 from study.domain.summary import CellSummary, SeriesSummary
 from study.domain.text import Est, Name, Num, Show, Slot, Style, Term, Text, said
+from study.domain.trial import Cell
 
 S = TypeVar("S")
 
@@ -102,6 +104,11 @@ def entry(value: Slot | None, reason: str, otherwise: Text = NOT_MEASURED) -> Ta
 def model(summary: CellSummary) -> Name:
     """Workload and size of a cell, as a name."""
     return Name(text=f"{summary.cell.workload} {summary.cell.size}".strip())
+
+
+def strategy(cell: Cell, among: Iterable[CellSummary], *, code: bool = True) -> Name:
+    """The strategy of a cell, with those options that a reader has to know among these cells."""
+    return Name(text=strategy_words(cell, (other.cell for other in among)), code=code)
 
 
 def series_model(one: SeriesSummary) -> Name:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from study.cli.plan import many
+from study.domain.strategy_words import strategy_words
 from study.domain.study import Task
 from study.domain.trial import Cell, Plan
 
@@ -26,7 +27,7 @@ def _words(cell: Cell, among: Sequence[Cell]) -> str:
         [
             f"{cell.workload} {cell.size}".strip(),
             TASKS[cell.task],
-            devices if cell.strategy == "single" else f"{devices} under {cell.strategy}",
+            devices if cell.strategy == "single" else f"{devices} under {strategy_words(cell, among)}",
             cell.precision,
             f"batch {cell.batch}",
             *([f"variant {cell.variant}"] if cell.variant else []),

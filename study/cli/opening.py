@@ -124,7 +124,9 @@ class Opening:
             yield folder
 
     def _revised(self, run: Run, revision: "Revision", now: datetime) -> Run:
-        """The run as the edited file wants it, with the states of its file. What was decided stays.
+        """The run as the edited file wants it, with the states of its file.
+
+        That it has measured enough is decided anew.
 
         Where nothing was recorded before, no trial is of an earlier state, so there is none to keep.
         """
@@ -144,10 +146,16 @@ class Opening:
             study_text=wanted.study_text,
             source=wanted.source,
             plan=revision.plan,
+            decisions=run.decisions if _goes_on(run) else run.decisions[:-1],
             # torch may have been asked for the first time, or not be needed any more
             software=wanted.software if wanted.software.torch else run.software,
             states=(*(run.states or (first,)), newest) if self._recorded else (),
         )
+
+
+def _goes_on(run: Run) -> bool:
+    """Whether the last decision was to measure on, if there was one."""
+    return not run.decisions or run.decisions[-1].verdict == "more"
 
 
 def _kept(path: Path, revision: "Revision") -> str:

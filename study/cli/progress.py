@@ -11,7 +11,16 @@ import click
 from study.cli.cell_words import trial_words
 from study.cli.plan import duration, many
 from study.domain.event import Decided, Ended, Event, Started, TrialEnded, TrialStarted
-from study.domain.record import Failed, Interrupted, Measured, OutOfMemory, Record, Skipped, TimedOut
+from study.domain.record import (
+    Failed,
+    Interrupted,
+    Measured,
+    OutOfMemory,
+    Record,
+    Skipped,
+    TimedOut,
+    memory_was_in_use,
+)
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -223,6 +232,8 @@ def _disturbed(record: Record) -> str:
     others = record.surroundings.foreign_processes
     if others and isinstance(record.outcome, Measured):
         return "excluded, since another program used its device"
+    if memory_was_in_use(record.surroundings) and isinstance(record.outcome, Measured):
+        return "excluded, since memory of its device was in use when it began"
     share = record.surroundings.foreign_cpu_share
     if share is None or share < DISTURBED or not isinstance(record.outcome, Measured):
         return ""

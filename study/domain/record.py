@@ -197,6 +197,13 @@ class Surroundings(Fact, frozen=True, kw_only=True):
     unknown: dict[str, str] = {}
 
 
+def memory_was_in_use(surroundings: Surroundings) -> bool:
+    """Whether more memory of the trial's devices was in use before the launch than before the first trial."""
+    used, base = surroundings.device_memory_used_bytes, surroundings.device_memory_base_bytes
+    pairs = zip(used or (), base or (), strict=False)
+    return any(now - was > DEVICE_MEMORY_TOLERANCE_BYTES for now, was in pairs)
+
+
 class Record(Fact, frozen=True, kw_only=True):
     """One attempt of one trial. Written once, never rewritten.
 

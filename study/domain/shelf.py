@@ -7,8 +7,10 @@ Other distributions add theirs through an entry-point group named like the shelf
 """
 
 import ast
+import functools
 import importlib.metadata
 import importlib.util
+import sys
 from pathlib import Path
 from typing import TypeVar
 
@@ -137,9 +139,15 @@ def module_names(shelf: str) -> dict[str, str]:
     found = {
         path.stem: f"{package}.{path.stem}" for path in folder.glob("*.py") if not path.stem.startswith("_")
     }
-    for point in importlib.metadata.entry_points(group=f"study.{shelf}"):
-        found.setdefault(point.name.replace("_", "-"), point.value)
+    for name, module in _of_others(f"study.{shelf}", tuple(sys.path)):
+        found.setdefault(name.replace("_", "-"), module)
     return {name.replace("_", "-"): module for name, module in sorted(found.items())}
+
+
+@functools.cache
+def _of_others(group: str, _path: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Names and modules of other distributions, read once for every path: every distribution is opened."""
+    return tuple((point.name, point.value) for point in importlib.metadata.entry_points(group=group))
 
 
 def source_of(module: str) -> Path:

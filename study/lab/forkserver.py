@@ -135,7 +135,7 @@ def _deaf_to_ctrl_c() -> Iterator[None]:
 class RankServer:
     """A forkserver of our own. Use `start` before the first `fork`, and `close` at the end.
 
-    `preload` are the modules that it loads before it forks; `sys_path` is where ranks find modules.
+    `preload` are modules that it loads before it forks; `sys_path` is where ranks find modules.
     """
 
     def __init__(self, *, preload: Sequence[str], sys_path: Sequence[str], stop: StopRequest) -> None:
@@ -143,7 +143,7 @@ class RankServer:
         self.tag = uuid.uuid4().hex
         self._stop = stop
         self._server = forkserver.ForkServer()
-        self._server.set_forkserver_preload(list(preload))
+        self._server.set_forkserver_preload(["study.lab.rank", *preload])  # the former is every rank's door
 
     def start(self) -> None:
         """Make sure that the server runs and has loaded everything; again if it died.
@@ -198,7 +198,8 @@ class RankServer:
 
     def strays(self) -> set[int]:
         """Every process that ranks of this server started and that is still there, and the ranks."""
-        return tagged(self.tag) - {self._pid}
+        server = read_process(self._pid) if self._pid else None
+        return tagged(self.tag, since=server.started if server else 0) - {self._pid}
 
     def cpu_ticks(self) -> int | None:
         """Clock ticks of CPU time used by the server and by every rank that has ended under it."""

@@ -20,7 +20,7 @@ from study.domain.record import FINAL, METHOD, SCHEMA, Measured, Record, failed_
 from study.domain.trial import Plan, PlannedTrial, planned_cell
 from study.lab.clock import Clock
 from study.lab.launchers import Launcher
-from study.lab.rest import Rest
+from study.lab.rest import Rest, Waited
 from study.lab.stop import StopRequest
 from study.lab.surroundings import load, surroundings, usage
 
@@ -79,16 +79,26 @@ def conduct(
         )
         if not _settle(plan.protocol.settle_s, stop, clock):
             break
+        waited = rest.before(planned_cell(plan, trial).cell) if rest else None
+        if stop.by:
+            break
         number = attempts.get(trial.id, 0) + 1
         left_s = pace.left_s(chosen[index + 1 :])
         record, logs = _attempt(
-            plan, trial, number, launcher=launcher, clock=clock, session=session, rest=rest
+            plan, trial, number, launcher=launcher, clock=clock, session=session, rest=rest, waited=waited
         )
         save(record, logs)
         if failed_to_launch(record.outcome) and not stop.requested:
             tell(TrialEnded(record=record, position=position, left_s=left_s, again=True))
             record, logs = _attempt(
-                plan, trial, number + 1, launcher=launcher, clock=clock, session=session, rest=rest
+                plan,
+                trial,
+                number + 1,
+                launcher=launcher,
+                clock=clock,
+                session=session,
+                rest=rest,
+                waited=rest.before(planned_cell(plan, trial).cell) if rest else None,
             )
             save(record, logs)
         pace.note(record)
@@ -109,10 +119,10 @@ def _attempt(
     clock: Clock,
     session: int | None,
     rest: Rest | None,
+    waited: Waited | None,
 ) -> tuple[Record, dict[str, str]]:
     planned = planned_cell(plan, trial)
     protocol = planned.protocol or plan.protocol
-    waited = rest.before() if rest else None
     with _folder() as folder:
         load_before, before = load(), usage(launcher)
         started_utc, started_ns = clock.utc(), clock.now_ns()
@@ -157,7 +167,7 @@ def _folder() -> Iterator[Path]:
         NotReady: the system refuses it, or refuses something else that a launch needs.
     """
     try:
-        with tempfile.TemporaryDirectory(prefix="study-") as folder:
+        with tempfile.TemporaryDirectory(prefix="study-", ignore_cleanup_errors=True) as folder:
             yield Path(folder)
     except OSError as error:
         raise NotReady(

@@ -92,12 +92,18 @@ TAG = "STUDY_RANKS"
 """The variable whose value tells whose ranks a process comes from."""
 
 
-def tagged(tag: str) -> set[int]:
-    """The numbers of all processes that were started with this tag, the forkserver included."""
+def tagged(tag: str, since: int = 0) -> set[int]:
+    """The numbers of all processes that were started with this tag.
+
+    Of those that started before `since`, in ticks since the machine started, none is asked.
+    """
     if not tag:
         return set()
     mark, found = f"{TAG}={tag}".encode(), set()
     for folder in PROC.glob("[0-9]*"):
+        process = read_process(int(folder.name))
+        if process is None or process.started < since:
+            continue
         with contextlib.suppress(OSError):  # gone, or somebody else's
             if mark in (folder / "environ").read_bytes().split(b"\0"):
                 found.add(int(folder.name))

@@ -1,12 +1,12 @@
 """Before each trial the machine comes back to where it was before the first one; who else is on its GPUs.
 
 A driver may hold memory for a moment after a process has gone (vllm-omni issue 4165), and what is held is
-not there for the next trial. So each launch waits, for ten seconds at most, until memory in use on all
+not there for the next trial. So each launch waits, for ten seconds at most, until memory in use on its
 devices and memory available on the host are back. What is not back by then is not waited for again.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -86,13 +86,14 @@ class Rest:
         self._base: Look | None = None
         self._level: Look | None = None
 
-    def before(self) -> Waited:
-        """Wait until all is back, or was waited for long enough, or somebody asked to stop."""
+    def before(self, cell: Cell) -> Waited:
+        """Wait until all that `cell` uses is back, for long enough, or until somebody asks to stop."""
         began_ns = self._clock.now_ns()
         now = self._look()
         if self._base is None or self._level is None:
             self._base = self._level = now
-        while missing := not_back(now, self._level):
+        mine, _ = _devices(cell, now.cards, self._environ)
+        while missing := not_back(now, self._level, mine):
             if self._waited_s(began_ns) >= LONGEST_S or self._stop.requested:
                 self._level = now
                 break
@@ -123,11 +124,12 @@ class Rest:
         return (self._clock.now_ns() - began_ns) / 1e9
 
 
-def not_back(now: Look, level: Look) -> tuple[What, ...]:
-    """What is not back to `level`; what cannot be known is not waited for."""
+def not_back(now: Look, level: Look, devices: Sequence[int]) -> tuple[What, ...]:
+    """What of these devices and of the host is not back to `level`; what is not known is not waited for."""
     found: list[What] = []
-    pairs = zip(now.cards.cards, level.cards.cards, strict=False)
-    if any(_above(card.memory_used_bytes, before.memory_used_bytes) for card, before in pairs):
+    pairs = list(zip(now.cards.cards, level.cards.cards, strict=False))
+    mine = [pairs[index] for index in devices if index < len(pairs)]
+    if any(_above(card.memory_used_bytes, before.memory_used_bytes) for card, before in mine):
         found.append("device_memory")
     if now.available_bytes is not None and level.available_bytes is not None:
         room = max(HOST_LEAST_BYTES, HOST_SHARE * (level.whole_bytes or 0))
@@ -211,7 +213,8 @@ def _foreign(before: Cards, after: Cards, base: Cards, chosen: tuple[int, ...]) 
             if card.compute is None:
                 return None, card.unknown["compute"]
             known = base.cards[index].graphics if index < len(base.cards) else None
-            found |= card.compute | ((card.graphics or frozenset()) - (known or frozenset()))
+            # A compositor may compute as well, and is then in both lists.
+            found |= (card.compute | (card.graphics or frozenset())) - (known or frozenset())
         counts.append(len(found - {os.getpid()}))
     return max(counts), ""
 

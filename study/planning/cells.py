@@ -232,11 +232,17 @@ def _bad_layout(cell: Cell, strategy: StrategyFacts, workload: WorkloadFacts, ba
     """Sentences on a mesh that does not fit the devices, the batch or the model."""
     if strategy.axes and not cell.mesh:
         shown = " and ".join(f"{axis} {cell.strategy_options[axis]}" for axis in strategy.axes[1:])
-        return {f"{cell.devices} devices cannot be laid out with {shown}.": True}
+        return {
+            f"The strategy {cell.strategy} cannot be laid out over {cell.devices} devices with {shown}.": True
+        }
     found = {}
     groups = math.prod(cell.mesh[axis] for axis in strategy.shares_batch)
-    who = "devices" if groups == cell.devices else "groups of devices"
-    found[f"The global batch of {batch} cannot be shared equally by {groups} {who}."] = batch % groups != 0
+    unequal = (
+        f"The global batch of {batch} cannot be shared equally by {groups} devices."
+        if groups == cell.devices
+        else f"The global batch of {batch} cannot be shared equally by {groups} groups of devices."
+    )
+    found[unequal] = batch % groups != 0
     micro = int(cell.strategy_options.get("micro_batches", 1)) or 1
     found[f"A batch of {batch // groups} cannot be cut into {micro} equal micro-batches."] = (
         batch // groups % micro != 0

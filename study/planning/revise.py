@@ -17,6 +17,9 @@ from study.domain.trial import Plan, PlannedCell, PlannedTrial, SkippedCell
 from study.planning.more import one_more_block
 from study.planning.plan import WHY_NO_TIME
 
+LIMITS = ("most_blocks", "time_budget_s")
+"""Keys of the protocol that say how far a run goes on and not how a trial is measured: they may change."""
+
 
 class Revision(Fact, frozen=True, kw_only=True):
     """A run's plan after an edit of its study file, and what the edit came to.
@@ -86,7 +89,7 @@ def _refusal(old: Plan, new: Plan) -> str:
         return f"the accelerator was {old.accelerator} and is {new.accelerator}"
     for name in Protocol.__struct_fields__:
         before, after = getattr(old.protocol, name), getattr(new.protocol, name)
-        if before != after and (name != "blocks" or after < before):
+        if before != after and name not in LIMITS and (name != "blocks" or after < before):
             return f"protocol.{name} was {_word(before)} and is {_word(after)}"
     if old.sentinel and new.sentinel and old.sentinel.id != new.sentinel.id:
         return "the sentinel is another cell than it was"
@@ -137,8 +140,11 @@ def _skipped(old: Plan, new: Plan, taken: Mapping[str, int]) -> tuple[SkippedCel
     reasons = {each.id: f"{each.reason} " for each in new.skipped}
     cells |= {each.id: each.cell for each in new.skipped}
     for cell_id, trials in taken.items():
-        records = f"{trials} of its trials were" if trials > 1 else "one of its trials was"
-        reasons[cell_id] = reasons.get(cell_id, "") + f"Taken out of the study file after {records} recorded."
+        reasons[cell_id] = reasons.get(cell_id, "") + (
+            f"Taken out of the study file after {trials} of its trials were recorded."
+            if trials > 1
+            else "Taken out of the study file after one of its trials was recorded."
+        )
     return tuple(SkippedCell(id=key, cell=cells[key], reason=why.rstrip()) for key, why in reasons.items())
 
 

@@ -169,5 +169,12 @@ def _read(path: Path) -> tuple[GNUTranslations, list[tuple[re.Pattern[str], str]
 
 
 def _pattern(frame: str) -> re.Pattern[str]:
-    """What a sentence of this frame looks like, whatever stands in its slots."""
-    return re.compile(re.sub(r"\\{(\w+)\\}", r"(?P<\1>.+?)", re.escape(frame)))
+    """What a sentence of this frame looks like, whatever its slots hold; a slot twice is the same twice."""
+    seen: set[str] = set()
+
+    def group(slot: re.Match[str]) -> str:
+        known = slot[1] in seen
+        seen.add(slot[1])
+        return f"(?P={slot[1]})" if known else f"(?P<{slot[1]}>.+?)"
+
+    return re.compile(re.sub(r"\\{(\w+)\\}", group, re.escape(frame)))

@@ -23,6 +23,8 @@ import study.worker.parameters
 import study.worker.ranks
 import study.worker.runners
 import study.worker.schedules
+import study.worker.shards
+import study.worker.splits
 import study.worker.stages  # noqa: F401
 from study.domain.shelf import module_names
 

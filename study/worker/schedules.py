@@ -66,9 +66,6 @@ class PipelineRunner:
         # From the last stage to the first, for what the next step's input is made of.
         self._around = Wire(line[0] if self._last else line[-1], place.device)
 
-        if loss is not None and not self._last:
-            # The scaler of fp16 makes its factor when it first scales a loss, and here there is none.
-            scale(torch.zeros((), device=place.device))
         self._loss, self._scale = loss, scale
         self._micro_batches, self._shares = micro_batches, micro_batches * copies
         self._losses: list[Tensor] = []

@@ -77,7 +77,11 @@ class Scaler(torch.amp.GradScaler):
     plain tensors beside DTensors.
     """
 
-    partners: Any = None
+    def __init__(self, device: str, *, enabled: bool, init_scale: float = 2.0**16) -> None:
+        super().__init__(device, init_scale, enabled=enabled)
+        self.partners: Any = None
+        # Its factor is made when it first scales a loss, and a stage without a loss never scales one.
+        self.scale(torch.zeros((), device=device))
 
     def _unscale_grads_(self, optimizer: Any, *args: Any) -> dict[torch.device, Tensor]:
         """torch's own, which says by device whether a gradient was not finite; then the partners' word.

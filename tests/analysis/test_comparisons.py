@@ -82,3 +82,49 @@ def test_two_common_blocks_are_too_few(single):
 
     assert found.verdict.kind == "not_compared"
     assert found.verdict.reason == reasons.TOO_FEW_PAIRS
+
+
+def beside(*strategies):
+    """Training on two devices under several strategies, the later the slower."""
+    two = quick_truths()[2]
+    return [
+        changed(two, rate=6000.0 - 500 * place, strategy=name, mesh={"x": 2})
+        for place, name in enumerate(strategies)
+    ]
+
+
+def test_strategies_on_the_same_devices_are_compared_with_ddp():
+    """Three strategies make two comparisons, ddp the reference wherever it stands in the plan."""
+    found = computed(*fake_run(truths=beside("tensor", "ddp", "fsdp"))).comparisons
+
+    assert [(c.factor, c.level_a, c.level_b) for c in found] == [
+        ("strategies", "tensor", "ddp"),
+        ("strategies", "fsdp", "ddp"),
+    ]
+    assert {c.verdict.family_size for c in found} == {2}
+    assert [c.verdict.direction for c in found] == ["faster", "slower"]
+
+
+def test_without_ddp_the_first_strategy_is_the_reference():
+    """Pipelines that differ in their schedule are two strategies, told by it."""
+    two = quick_truths()[2]
+    ways = [changed(two, strategy="pipeline", strategy_options={"schedule": s}) for s in ("gpipe", "1f1b")]
+
+    (found,) = computed(*fake_run(truths=ways)).comparisons
+
+    assert (found.level_a, found.level_b) == ("pipeline (1f1b)", "pipeline (gpipe)")
+
+
+def test_strategies_of_other_devices_batches_or_checks_are_not_compared(single):
+    """One device is the wrapper's business, and a check of the instrument compares no strategies."""
+    a, b = beside("ddp", "tensor")
+    check = {"workload": "sleep", "task": "check"}
+
+    for truths in (
+        [single, changed(single, strategy="tensor")],
+        [a, changed(b, devices=4)],
+        [a, changed(b, batch=16)],
+        [changed(a, **check), changed(b, **check)],
+    ):
+        found = computed(*fake_run(truths=truths)).comparisons
+        assert [c for c in found if c.factor == "strategies"] == []

@@ -171,6 +171,19 @@ def test_of_two_groups_the_cheaper_is_settled_where_both_have_no_time():
     assert block == {OTHER_ID} == set(decision.cells)
 
 
+def test_the_sentinels_two_trials_are_part_of_a_block():
+    """A block of two cells of 1 s fits into the last 3 s; with the sentinel's 2 × 1 s it does not."""
+    plan, records = study(rates={TWO_ID: NOISY}, time_budget_s=1000.0)
+    records = [msgspec.structs.replace(record, turnaround_ns=1_000_000_000) for record in records]
+    of_one = next(planned for planned in plan.cells if planned.id == ONE_ID)
+    watched = msgspec.structs.replace(
+        plan, sentinel=msgspec.structs.replace(of_one, id="watch", predicted_s=1.0)
+    )
+
+    assert decided(plan, records, spent_s=997.0)[0].verdict == "out_of_reach"
+    assert decided(watched, records, spent_s=997.0)[0].verdict == "budget"
+
+
 def test_time_is_predicted_where_nothing_was_launched_yet():
     """Settling counts too."""
     plan, records = study(rates={TWO_ID: NOISY}, time_budget_s=1000.0, settle_s=600.0)
@@ -178,7 +191,7 @@ def test_time_is_predicted_where_nothing_was_launched_yet():
     assert decided(plan, records, spent_s=0.0)[0].verdict == "budget"
 
 
-@pytest.mark.parametrize("blocks", [1, 3, 8])
+@pytest.mark.parametrize("blocks", [3, 8])
 def test_a_cell_that_never_gives_a_result_is_not_waited_for(blocks):
     """It is named, it gets no more trials, and it does not keep the others from being enough."""
     plan, records = study(blocks=blocks)

@@ -35,7 +35,17 @@ FRAMES = {
     "caveats": caveats.FRAMES,
     "evidence": evidence.FRAMES,
 }
-TABLES = {"t-steady", "t-fig-drift", "t-scaling", "t-throughput", "t-latency", "t-failures", "t-truth", ""}
+TABLES = {
+    "t-steady",
+    "t-fig-drift",
+    "t-scaling",
+    "t-throughput",
+    "t-latency",
+    "t-failures",
+    "t-truth",
+    "t-parallel",
+    "",
+}
 FIGURES = {"fig-drift", "fig-speedup", "fig-efficiency", "fig-throughput", "fig-steps", "fig-latency", ""}
 
 
@@ -128,6 +138,7 @@ def studies():
     yield run, [spoil[r.order % 6](r) if r.block > 1 else r for r in records]
     yield run, [spoil[r.order % 6](r) if r.block == 1 else r for r in records]
     yield run, [failed(records[0]), *records[1:]]
+    yield from side_by_side()
     session = msgspec.structs.replace(run.sessions[0], started_utc="2026-01-05T09:05:00Z")
     yield msgspec.structs.replace(run, sessions=(*run.sessions, session)), records
     yield fake_run(drift=lambda block: 1 - 0.02 * block)
@@ -142,6 +153,23 @@ def studies():
     yield run, []
     yield edited(run, records, {run.plan.series[0].members[-1]})
     yield from under_watch()
+
+
+def spread(rates, cv=0.002, **changes):
+    """Training on one device and under these strategies on two, each at its rate."""
+    single, _, two, *_ = quick_truths()
+    ways = [changed(two, rate=rate, cv=cv, strategy=name, **changes) for name, rate in rates.items()]
+    return [changed(single, cv=cv), *ways]
+
+
+def side_by_side():
+    """Strategies on the same devices: every verdict on the first, and every kind of next."""
+    for cv in (0.0005, 0.004, 0.05):
+        for rate in (5000, 5050, 5105, 6000, 7000):
+            yield fake_run(truths=spread({"ddp": 5000, "tensor": rate, "fsdp": 3000}, cv))
+    yield fake_run(truths=spread({"ddp": 5000, "tensor": 6000, "fsdp": 5990}))
+    yield fake_run(truths=spread({"ddp": 5000, "tensor": 7000, "fsdp": 6000}), blocks=2)
+    yield fake_run(truths=spread({"ddp": 5000, "tensor": 7000, "fsdp": 6000}))
 
 
 def under_watch():
@@ -640,3 +668,67 @@ def test_a_file_without_find_is_refused(monkeypatch):
 
     with pytest.raises(BadShelfFile, match=r"study\.analysis\.evidence: it offers no find\(parts\)"):
         findings(computed(*fake_run(blocks=1)))
+
+
+def parallel(rates, spoil=lambda record: record, cv=0.002, **run):
+    """The findings on strategies side by side."""
+    made, records = fake_run(truths=spread(rates, cv), **run)
+    found = analyse(made, [spoil(record) for record in records]).findings
+    return [finding for finding in found if finding.shelf == "model-parallelism"]
+
+
+def test_the_largest_of_several_strategies_is_named_with_its_rate():
+    """Tensor is first, and is judged against ddp; the next is told apart from it by intervals apart."""
+    (found,) = parallel({"ddp": 5000, "tensor": 7000, "fsdp": 6000})
+
+    slots = found.sentence.slots
+    assert [slots[name].text for name in ("first", "a", "b")] == ["tensor", "tensor", "ddp"]
+    assert 1.38 < slots["ratio"].estimate.value < 1.42
+    assert (found.verdict.family, found.headline, found.table) == ("strategies", True, "t-parallel")
+    said = {caveat.frame: caveat.slots for caveat in found.caveats}
+    assert said[FRAMES["model-parallelism"]["told_apart"]]["second"].text == "fsdp"
+    assert 1.7 < said[FRAMES["model-parallelism"]["against_one"]]["speedup"].estimate.value < 1.8
+
+
+def test_strategies_whose_intervals_overlap_are_not_told_apart():
+    """Tensor and fsdp at nearly one rate: both beyond ddp, and no order between them."""
+    (found,) = parallel({"ddp": 5000, "tensor": 6000, "fsdp": 5995})
+
+    frames = [caveat.frame for caveat in found.caveats]
+    assert FRAMES["model-parallelism"]["not_told_apart"] in frames
+
+
+def test_where_ddp_is_first_the_next_is_judged_against_it():
+    """The verdict is then on the next, and nothing more is said of the two."""
+    (found,) = parallel({"tensor": 3000, "ddp": 5000, "fsdp": 4000})
+
+    slots = found.sentence.slots
+    assert [slots[name].text for name in ("first", "a", "b")] == ["ddp", "fsdp", "ddp"]
+    assert slots["ratio"].estimate.high < 1
+    assert not {"told_apart", "not_told_apart"} & {
+        key for key, frame in FRAMES["model-parallelism"].items() for c in found.caveats if c.frame == frame
+    }
+
+
+def test_a_reference_that_failed_leaves_the_others_ranked_and_not_compared():
+    """Ddp has no rate: the largest is named, and no ratio is given; one strategy alone says nothing."""
+    without = [
+        parallel(rates, lambda record: failed(record) if record.cell.strategy == "ddp" else record)
+        for rates in ({"ddp": 5000, "tensor": 7000, "fsdp": 6000}, {"ddp": 5000, "tensor": 7000})
+    ]
+
+    (found,), none = without
+    assert found.sentence.frame == FRAMES["model-parallelism"]["not_compared"]
+    assert (found.estimate, found.headline) == (None, False)
+    assert none == []
+
+
+def test_the_most_devices_that_have_cores_lead():
+    """Of two and four devices on two cores, those on two ask for a place in the box."""
+    ways = {"ddp": 5000, "tensor": 7000}
+    truths = [*spread(ways), *spread(ways, devices=4)[1:]]
+
+    found = analyse(*fake_run(truths=truths)).findings
+
+    leads = {f.sentence.slots["devices"].value: f.headline for f in found if f.shelf == "model-parallelism"}
+    assert leads == {2.0: True, 4.0: False}

@@ -4,6 +4,7 @@ import msgspec
 from fakes.records import fake_run, quick_truths
 
 from study.analysis.labels import cell_labels, held_batch, series_labels, subject
+from study.domain.trial import Series
 
 
 def changed(truth, **changes):
@@ -53,4 +54,25 @@ def test_series_of_two_batches_are_told_apart():
     assert sorted(labels.values()) == [
         "gpt tiny, training, strong scaling, ddp, batch 16",
         "gpt tiny, training, strong scaling, ddp, batch 8",
+    ]
+
+
+def test_options_of_a_strategy_are_told_with_it():
+    """Two pipelines that differ in an option have different labels, and the option says how."""
+    single, _, two, *_ = quick_truths()
+    ways = [changed(two, strategy="pipeline", strategy_options={"schedule": s}) for s in ("gpipe", "1f1b")]
+    made = fake_run(truths=[single, *ways])[0].plan
+    series = [
+        Series(key=c.id, scaling="strong", strategy="pipeline", members=(c.id,), base=None, own_base=None)
+        for c in made.cells[1:]
+    ]
+    plan = msgspec.structs.replace(made, series=tuple(series))
+
+    assert list(cell_labels(plan).values())[1:] == [
+        "gpt tiny, training, pipeline (gpipe), ×2, batch 8",
+        "gpt tiny, training, pipeline (1f1b), ×2, batch 8",
+    ]
+    assert list(series_labels(plan).values()) == [
+        "gpt tiny, training, strong scaling, pipeline (gpipe), batch 8",
+        "gpt tiny, training, strong scaling, pipeline (1f1b), batch 8",
     ]

@@ -38,7 +38,7 @@ def test_chunks_divide_the_bubble():
     """(p - 1)/(v m + p - 1): 3/35 with one chunk, 3/67 with two."""
     shape = {"stages": 4, "micro_batches": 32}
 
-    assert bubble_share("interleaved_1f1b", **shape, chunks=2) == pytest.approx(3 / 67)
+    assert bubble_share("interleaved", **shape, chunks=2) == pytest.approx(3 / 67)
     assert bubble_share("looped_bfs", **shape, chunks=4) == pytest.approx(3 / 131)
     assert bubble_share("1f1b", **shape) == pytest.approx(3 / 35)
 
@@ -48,7 +48,7 @@ def test_megatron_quotes_the_bubble_relative_to_the_ideal():
     shape = {"stages": 8, "micro_batches": 16}
 
     assert relative_bubble("1f1b", **shape) == pytest.approx(7 / 16)
-    assert relative_bubble("interleaved_1f1b", **shape, chunks=2) == pytest.approx(7 / 32)
+    assert relative_bubble("interleaved", **shape, chunks=2) == pytest.approx(7 / 32)
     assert bubble_share("1f1b", **shape) == pytest.approx(7 / 23)
 
 

@@ -140,3 +140,35 @@ def test_twins_in_a_table_carry_their_own_labels(make, say):
     entries = series_entries(other, make.analysis(series=(one, other)))
 
     assert say(entries[0]) == "gpt tiny, training, bf16"
+
+
+def ways(make):
+    """Two pipelines that differ in their schedule."""
+    cells = [make.cell("gpt", "train", "pipeline", 2) for _ in range(2)]
+    return [
+        msgspec.structs.replace(cell, strategy_options={"schedule": schedule})
+        for cell, schedule in zip(cells, ("gpipe", "1f1b"), strict=True)
+    ]
+
+
+def test_cells_that_differ_in_an_option_of_the_strategy(make, say):
+    """The option tells them apart."""
+    cells = [make.cell_summary(cell, 1.0) for cell in ways(make)]
+
+    assert [say(label) for label in cell_labels(cells)] == ["pipeline (gpipe)", "pipeline (1f1b)"]
+
+
+def test_series_that_differ_in_an_option_of_the_strategy(make, say):
+    """Panels and tables name the option."""
+    cells = [make.cell_summary(cell, 1.0, cell_id=f"p{place}") for place, cell in enumerate(ways(make))]
+    made = make.series("gpt", "train", "pipeline", {1: 1.0, 2: 2.0})
+    panel = [
+        msgspec.structs.replace(
+            made, series=msgspec.structs.replace(made.series, members=(made.series.base, cell.cell_id))
+        )
+        for cell in cells
+    ]
+    desk = make.analysis(cells=tuple(cells), series=tuple(panel))
+
+    assert [say(label) for label in series_labels(panel, desk)] == ["pipeline (gpipe)", "pipeline (1f1b)"]
+    assert [say(series_entries(one, desk)[1]) for one in panel] == ["pipeline (gpipe)", "pipeline (1f1b)"]

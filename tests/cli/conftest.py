@@ -52,7 +52,7 @@ def study(tmp_path: Path) -> Study:
             capture_output=True,
             text=True,
             check=False,
-            timeout=120,
+            timeout=600,
         )
 
     return call

@@ -11,6 +11,7 @@ from fakes.command import Study as Command
 
 from study.cli.app import COMMANDS
 from study.domain import shelf
+from study.domain.shelf import StrategyFacts
 from study.domain.study import Exclude, Matrix, Protocol, Study
 from study.planning import preset_names
 from study.planning.study_file import decode
@@ -71,6 +72,24 @@ def test_the_documented_defaults_are_the_defaults(fact: type, heading: str) -> N
             assert shown in row.split("|")[3], row
 
 
+def test_every_option_of_a_strategy_is_documented_with_its_default_and_its_words() -> None:
+    """An entry of the list for each option, with the strategies that have it, and no entry more."""
+    entries = re.findall(
+        r"^- `(\w+)` \((.*?); of (.*?)\): (.*?)(?=^- |\n\n)", STUDY_FILE, re.MULTILINE | re.DOTALL
+    )
+    strategies = shelf.all_facts("strategies", StrategyFacts)
+    options = {name: default for facts in strategies.values() for name, default in facts.options.items()}
+
+    assert [name for name, *_ in entries] == list(dict.fromkeys(name for name, *_ in entries))
+    assert {name for name, *_ in entries} == set(options)
+    for name, default, owners, words in entries:
+        having = {strategy for strategy, facts in strategies.items() if name in facts.options}
+        assert default.strip("`") == msgspec.json.encode(options[name]).decode(), name
+        assert set(re.findall(r"`([\w-]+)`", owners)) == having, name
+        for strategy in having:
+            assert all(f'`"{word}"`' in words for word in strategies[strategy].choices.get(name, ())), name
+
+
 @pytest.mark.parametrize("text", blocks(README, "toml") + blocks(STUDY_FILE, "toml"))
 def test_every_study_file_shown_can_be_planned(tmp_path: Path, study: Command, text: str) -> None:
     """On this machine, as it stands."""
@@ -97,6 +116,16 @@ def test_the_glossary_has_every_word_of_the_domain() -> None:
         "reading",
         "record",
         "outcome",
+        "sentinel",
+        "state",
+        "seam",
+        "mesh",
+        "strategy option",
+        "micro-batch",
+        "schedule",
+        "heartbeat",
+        "ceiling",
+        "peak",
     ):
         assert f"**{word}**" in glossary
 

@@ -20,7 +20,7 @@ title = "Many short trials that sleep"
 accelerator = "cpu"
 
 [protocol]
-blocks = 20
+blocks = 12
 warmup_steps = 1
 warmup_s = 0.0
 window_steps = 4
@@ -119,7 +119,7 @@ def test_a_run_killed_at_twenty_moments_loses_and_repeats_nothing(
         assert all(isinstance(record.outcome, Measured) for record in records)
     assert {path: path.read_bytes() for path in kept} == kept
     assert [str(path) for path in tmp_path.rglob("*.tmp")] == []
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while left_behind(tmp_path) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert left_behind(tmp_path) == []

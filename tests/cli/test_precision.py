@@ -54,9 +54,9 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
 
 def wait_for_records(folder: Path, count: int) -> None:
     """Until there are so many records on disk."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while len(list(folder.glob("runs/*/*/trials/*.json"))) < count:
-        assert time.monotonic() < deadline, "no record in a minute"
+        assert time.monotonic() < deadline, "no record in five minutes"
         time.sleep(0.005)
 
 
@@ -72,15 +72,15 @@ def grown(run: Run) -> bool:
 
 
 def test_enough_after_the_first_blocks(study: Study, quiet: Path) -> None:
-    """Ten blocks, intervals inside the half that was asked for: nothing is added, and it says why."""
-    done = study("run", "sleepy.toml", "--blocks", "10", "--precision", "0.49")
+    """Seven blocks, intervals inside the half that was asked for: nothing is added, and it says why."""
+    done = study("run", "sleepy.toml", "--blocks", "7", "--precision", "0.49")
 
     run = only_run(quiet.parent)
     assert done.returncode == 0, done.stderr
-    assert "after block 10: 2 of 2 cells are within ±49 %" in done.stderr
-    assert "Measuring stopped after block 10: 2 of 2 cells are within ±49 %." in done.stdout
+    assert "after block 7: 2 of 2 cells are within ±49 %" in done.stderr
+    assert "Measuring stopped after block 7: 2 of 2 cells are within ±49 %." in done.stdout
     assert [each.verdict for each in run.decisions] == ["reached"]
-    assert (run.status, blocks_of(run)) == ("complete", {10})
+    assert (run.status, blocks_of(run)) == ("complete", {7})
 
 
 def test_blocks_are_added_until_it_is_enough(study: Study, quiet: Path) -> None:
@@ -143,7 +143,7 @@ def test_ended_in_an_added_block_it_goes_on_there(
     runner = start(quiet.parent, "--precision", "0.45")
     wait_for_records(quiet.parent, records)
     os.kill(runner.pid, number)
-    runner.communicate(timeout=60)
+    runner.communicate(timeout=300)
     left = only_run(quiet.parent)
 
     done = study("run", "sleepy.toml", "--precision", "0.45")
@@ -176,9 +176,12 @@ def test_with_only_nothing_is_decided(study: Study, quiet: Path) -> None:
 
 def test_a_run_that_is_enough_is_not_gone_on_with(study: Study, quiet: Path) -> None:
     """The same command makes a new run, as for any complete one."""
+    quiet.write_text(quiet.read_text().replace("blocks = 3", "blocks = 3\nmost_blocks = 3"))
     for _ in range(2):
-        assert study("run", "sleepy.toml", "--blocks", "3", "--precision", "0.49").returncode == 0
+        assert study("run", "sleepy.toml", "--precision", "0.49").returncode == 0
+    decided = [load_run(path).decisions[-1].verdict for path in find_runs(quiet.parent / "runs")]
 
+    assert decided == ["reached", "reached"]
     assert len(find_runs(quiet.parent / "runs")) == 2
 
 

@@ -61,6 +61,23 @@ def test_no_two_cells_have_the_same_words() -> None:
     assert "depth" not in " ".join(words)
 
 
+def test_pipelines_of_two_schedules_are_told_apart() -> None:
+    """By the schedule, behind the strategy."""
+    two = quick_truths()[2]
+    cells = [
+        msgspec.structs.replace(two.cell, strategy="pipeline", strategy_options={"schedule": schedule})
+        for schedule in ("gpipe", "1f1b")
+    ]
+    truths = [msgspec.structs.replace(two, cell=cell) for cell in cells]
+
+    words = trial_words(fake_run(truths=truths)[0].plan)
+
+    assert [said.split(", ")[2] for said in words.values()] == [
+        "2 devices under pipeline (gpipe)",
+        "2 devices under pipeline (1f1b)",
+    ]
+
+
 def test_the_sentinel_is_called_by_its_name() -> None:
     """Also where the study measures the same cell."""
     plan = folder()[0].run.plan

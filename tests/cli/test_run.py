@@ -37,9 +37,9 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
 
 def wait_for_records(folder: Path, count: int) -> None:
     """Until there are so many records on disk."""
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 300
     while len(list(folder.glob("runs/*/*/trials/*.json"))) < count:
-        assert time.monotonic() < deadline, "no record in a minute"
+        assert time.monotonic() < deadline, "no record in five minutes"
         time.sleep(0.01)
 
 
@@ -133,7 +133,7 @@ def test_asked_to_stop_it_leaves_a_valid_run_and_says_how_to_go_on(
     runner = start(sleepy.parent)
     wait_for_records(sleepy.parent, 2)
     os.kill(runner.pid, number)
-    out, err = runner.communicate(timeout=60)
+    out, err = runner.communicate(timeout=300)
 
     assert runner.returncode == 130, err
     assert "goes on where this one stopped" in out
@@ -168,7 +168,7 @@ def test_interrupted_before_the_first_trial_it_still_ends_with_its_document(slee
     while not list(sleepy.parent.glob("runs/*/*/run.json")) and time.monotonic() < deadline:
         time.sleep(0.005)
     os.kill(runner.pid, signal.SIGINT)
-    out, err = runner.communicate(timeout=60)
+    out, err = runner.communicate(timeout=300)
 
     assert runner.returncode == 130, err
     assert json.loads(out.splitlines()[-1])["end"] == "interrupted"
@@ -253,7 +253,7 @@ def test_ctrl_c_at_the_terminal_prints_no_traceback_at_any_moment(tmp_path: Path
     )
     time.sleep(after_s)
     os.killpg(runner.pid, signal.SIGINT)
-    out, _ = runner.communicate(timeout=60)
+    out, _ = runner.communicate(timeout=300)
 
     assert runner.returncode == 130, out
     assert "Traceback" not in out

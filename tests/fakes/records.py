@@ -418,6 +418,9 @@ def _reading(
             "model_flops_per_step": "the workload does not count its operations",
             **({"parameters": "the workload has no model"} if of.workload == "sleep" else {}),
             **({"peak_memory_bytes": "not counted on cpu"} if of.accelerator == "cpu" else {}),
+            **dict.fromkeys(("cpus", "numa_nodes", "pinned"), "nothing was bound"),
+            **dict.fromkeys(("temperature_start_c", "temperature_end_c"), "no device tells its temperature"),
+            "preheat": "the study asks for none",
         },
     )
 

@@ -388,9 +388,17 @@ def test_before_each_launch_the_machine_is_at_rest(bench: Bench, plan: Plan) -> 
     def cards() -> Cards:
         on_it = frozenset[int]()
         return Cards(
-            cards=(Card(uuid=None, bus_id=None, memory_used_bytes=next(used), compute=on_it, graphics=on_it),)
+            cards=tuple(
+                Card(uuid=None, bus_id=None, memory_used_bytes=in_use, compute=on_it, graphics=on_it)
+                for in_use in (next(used), 0)
+            )
         )
 
+    on_gpus = tuple(
+        msgspec.structs.replace(each, cell=msgspec.structs.replace(each.cell, accelerator="cuda"))
+        for each in plan.cells
+    )
+    plan = msgspec.structs.replace(plan, cells=on_gpus)
     rest = Rest(cards=cards, memory=lambda: (2**30, 2**36), stop=bench.stop, clock=bench.clock, environ={})
     bench.run(plan, rest=rest)
     around = [record.surroundings for record, _ in bench.saved]
@@ -399,7 +407,7 @@ def test_before_each_launch_the_machine_is_at_rest(bench: Bench, plan: Plan) -> 
     assert [record.started_ns for record, _ in bench.saved][:2] == [1_000, 3_100_001_000]
     assert bench.saved[1][0].turnaround_ns == 3_000_000_000
     assert around[0].foreign_processes_elsewhere == 0
-    assert around[0].unknown["foreign_processes"] == "the trial uses no GPU"
+    assert around[0].foreign_processes == 0
 
 
 def test_without_a_look_around_nothing_is_claimed(bench: Bench, plan: Plan) -> None:

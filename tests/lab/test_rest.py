@@ -63,7 +63,7 @@ class Bench:
         )
 
     def trial(self, cell: Cell) -> Seen:
-        return self.rest.after(cell, self.rest.before())
+        return self.rest.after(cell, self.rest.before(cell))
 
 
 @pytest.fixture
@@ -72,45 +72,65 @@ def on_gpus(cell: Callable[..., Cell]) -> Callable[[int], Cell]:
     return lambda devices: msgspec.structs.replace(cell(devices), accelerator="cuda")
 
 
-def test_a_machine_at_rest_is_not_waited_for() -> None:
+def test_a_machine_at_rest_is_not_waited_for(on_gpus: Callable[[int], Cell]) -> None:
     """The first launch sets the base; small changes of both memories are no reason to wait."""
     bench = Bench([(card(GIB),), (card(GIB + 200 * MIB),)], [40 * GIB, 39 * GIB])
 
-    waits = [bench.rest.before() for _ in range(2)]
+    waits = [bench.rest.before(on_gpus(1)) for _ in range(2)]
 
     assert [(waited.seconds, waited.not_back) for waited in waits] == [(0.0, ()), (0.0, ())]
 
 
-def test_memory_of_a_device_is_waited_for() -> None:
+def test_memory_of_a_device_is_waited_for(on_gpus: Callable[[int], Cell]) -> None:
     """It comes back at the third look after the trial: two pauses of a tenth of a second."""
     full = (card(GIB), card(9 * GIB))
     bench = Bench([(card(GIB), card(GIB)), full, full, (card(GIB), card(GIB))], [GIB])
-    bench.rest.before()
+    bench.rest.before(on_gpus(2))
 
-    waited = bench.rest.before()
+    waited = bench.rest.before(on_gpus(2))
 
     assert (waited.seconds, waited.not_back) == (0.2, ())
 
 
-def test_what_does_not_come_back_is_named_and_waited_for_once() -> None:
+def test_what_does_not_come_back_is_named_and_waited_for_once(on_gpus: Callable[[int], Cell]) -> None:
     """Ten seconds, then the trial begins all the same, and the next one does not wait again."""
     bench = Bench([(card(GIB),), (card(9 * GIB),)], [40 * GIB, 30 * GIB])
-    bench.rest.before()
+    bench.rest.before(on_gpus(1))
 
-    waited, again = bench.rest.before(), bench.rest.before()
+    waited, again = bench.rest.before(on_gpus(1)), bench.rest.before(on_gpus(1))
 
     assert waited.seconds == pytest.approx(10.0, abs=0.11)
     assert waited.not_back == ("device_memory", "host_memory")
     assert (again.seconds, again.not_back) == (0.0, ())
 
 
-def test_a_request_to_stop_ends_the_waiting() -> None:
+def test_a_device_that_the_trial_does_not_use_is_not_waited_for(
+    cell: Callable[..., Cell], on_gpus: Callable[[int], Cell]
+) -> None:
+    """A stranger fills the second card: nothing to a trial on the first, or on the processor."""
+    bench = Bench([(card(GIB), card(GIB)), (card(GIB), card(40 * GIB))], [GIB])
+    bench.rest.before(on_gpus(1))
+
+    assert [bench.rest.before(of).seconds for of in (on_gpus(1), cell(1))] == [0.0, 0.0]
+    assert bench.rest.before(on_gpus(2)).not_back == ("device_memory",)
+
+
+def test_a_screen_that_computes_as_well_is_the_machines_own(on_gpus: Callable[[int], Cell]) -> None:
+    """A compositor of before the first trial stands in both lists; one that came later counts."""
+    desktop = card(GIB, compute=[7], graphics=[7])
+    crowded = card(GIB, compute=[7, 8], graphics=[7, 8])
+
+    assert Bench([(desktop,)], [GIB]).trial(on_gpus(1)).foreign_processes == 0
+    assert Bench([(desktop,), (crowded,)], [GIB]).trial(on_gpus(1)).foreign_processes == 1
+
+
+def test_a_request_to_stop_ends_the_waiting(on_gpus: Callable[[int], Cell]) -> None:
     """Ctrl-C is heard within one pause."""
     bench = Bench([(card(GIB),), (card(9 * GIB),)], [None])
-    bench.rest.before()
+    bench.rest.before(on_gpus(1))
     bench.stop.request("SIGINT")
 
-    assert bench.rest.before().seconds == 0.0
+    assert bench.rest.before(on_gpus(1)).seconds == 0.0
 
 
 @pytest.mark.parametrize(

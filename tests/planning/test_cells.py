@@ -99,10 +99,13 @@ def test_a_cell_that_cannot_run_has_a_sentence_that_says_why(
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"strategy": "grid", "devices": 3}, "3 devices cannot be laid out with tensor 2."),
+        (
+            {"strategy": "grid", "devices": 3},
+            "The strategy grid cannot be laid out over 3 devices with tensor 2.",
+        ),
         (
             {"strategy": "grid", "devices": 2, "strategy_options": {"tensor": 0}},
-            "2 devices cannot be laid out with tensor 0.",
+            "The strategy grid cannot be laid out over 2 devices with tensor 0.",
         ),
         (
             {"strategy": "grid", "devices": 4, "batch": 7},

@@ -251,6 +251,29 @@ def test_quick_is_planned_to_take_at_most_three_minutes_on_two_cores() -> None:
     assert len(made.trials) * made.protocol.window_s > made.predicted_s / 2
 
 
+def test_model_parallel_takes_minutes_on_two_cores_and_needs_no_more_than_its_reasons() -> None:
+    """Five strategies and a second schedule on two ranks; what is skipped is skipped on purpose."""
+    wanted, _ = load_study("model-parallel")
+
+    made = make_plan(wanted, place="model-parallel", gpus=0, cores=2)
+
+    trained = [c.cell.strategy for c in made.cells if c.cell.task == "train" and c.cell.devices == 2]
+    assert trained == ["ddp", "layer-split", "pipeline", "pipeline", "tensor", "fsdp"]
+    assert made.predicted_s is not None
+    assert made.predicted_s < 300
+    because = {rule.because for rule in wanted.exclude}
+    assert {cell.reason for cell in made.skipped} == because | {"The strategy single uses one device."}
+
+
+def test_model_parallel_has_strategies_for_four_devices() -> None:
+    """Layers and heads of the size make four parts; no cell is skipped for what it cannot be cut into."""
+    wanted, _ = load_study("model-parallel")
+
+    made = make_plan(wanted, place="model-parallel", gpus=4, cores=64)
+
+    assert sum(cell.cell.devices == 4 for cell in made.cells) == 9
+
+
 def test_preheating_takes_time_that_the_limit_must_leave(shelves: Shelves) -> None:
     """It is part of the predicted time, and refused where it alone would exceed the limit."""
     plain, heated = (

@@ -291,3 +291,13 @@ def test_whatever_the_edits_no_record_is_lost_and_no_id_stands_twice(
             t.order >= found.first_order for t in found.plan.trials if t not in now.trials and t not in kept
         )
         now = found.plan
+
+
+def test_how_far_a_run_goes_on_may_be_edited() -> None:
+    """More time and more blocks change no measurement, so nothing is measured anew."""
+    protocol = msgspec.structs.replace(Protocol(blocks=3), most_blocks=60, time_budget_s=3600.0)
+
+    found = revised(plan("ab"), plan("ab", protocol=protocol))
+
+    assert (found.kept, found.fresh, found.added) == (("a", "b"), (), 0)
+    assert found.plan.protocol == protocol

@@ -38,13 +38,21 @@ The press has a word of its own, `said`, so what makes a frame is called `senten
 REASONS = {
     "analysis/reasons.py": "",
     "analysis/trials.py": "_summary",
+    "domain/trial.py": "",
+    "lab/cpus.py": "",
     "lab/machine.py": "",
     "lab/nvml.py": "",
     "lab/software.py": "",
     "lab/surroundings.py": "",
-    "planning/cells.py": "_impossible",
+    "planning/cells.py": "_impossible _bad_layout _out_of_bounds",
+    "planning/revise.py": "_skipped",
+    "planning/sentinel.py": "",
     "planning/series.py": "",
+    "worker/accelerators/cpu.py": "reset_peak_memory peak_memory_bytes temperature_c",
+    "worker/accelerators/cuda.py": "temperature_c",
+    "worker/binding.py": "",
     "worker/probe.py": "",
+    "worker/ranks.py": "_temperature",
 }
 """Files, or functions in them, whose sentences say why something is missing: they go into records."""
 
@@ -70,8 +78,9 @@ def wanted() -> set[Id]:
         found.update(of_template(path.read_text(encoding="utf-8")))
     for path in (HOUSE / "worker" / "workloads").glob("*.py"):
         found.update(units(path.read_text(encoding="utf-8")))
-    for place, function in REASONS.items():
-        found.update(reasons((HOUSE / place).read_text(encoding="utf-8"), function))
+    for place, functions in REASONS.items():
+        for function in functions.split() or [""]:
+            found.update(reasons((HOUSE / place).read_text(encoding="utf-8"), function))
     return {i for i in found if has_words(i.message)}
 
 
@@ -151,6 +160,8 @@ def literals(node: ast.expr) -> Iterator[str]:
         yield node.value
     elif isinstance(node, ast.IfExp):
         yield from (*literals(node.body), *literals(node.orelse))
+    elif isinstance(node, ast.BoolOp):
+        yield from (text for value in node.values for text in literals(value))
 
 
 def names(node: ast.Assign) -> list[str]:
@@ -206,6 +217,7 @@ def because(cell, why):
     counted("{n} trial", "{n} trials", 3)
     Text(frame="")
     said(why)
+    Term(text=why or "no reason at hand")
     self._word("pp")
     return {"unit": "tokens"}, "the kernel says nothing here", f"it needs {cell.devices} of {LIMIT:.0f} here"
 
@@ -225,6 +237,7 @@ def test_frames_are_found_wherever_they_are_written() -> None:
         Id("The press's own {slot}."),
         Id("yes"),
         Id("no"),
+        Id("no reason at hand"),
         Id("{n} trial", "{n} trials"),
         Id("pp"),
     }

@@ -176,6 +176,14 @@ def test_a_row_does_not_break_after_its_conjunction() -> None:
         ("It needs 4 devices; this machine has 2.", "Potrzebne urządzenia: 4; na tej maszynie: 2."),
         ("the driver answered NVMLError_Unknown", "sterownik odpowiedział: NVMLError_Unknown"),
         ("the driver answered {name}", "sterownik odpowiedział: {name}"),
+        (
+            "The global batch of 7 cannot be shared equally by 2 groups of devices.",
+            f"Partii o{N}globalnej wielkości 7 nie da się rozdzielić po równo dla 2 grup urządzeń.",
+        ),
+        (
+            "The option micro_batches is 1; with 2 stages it must be 2 at least.",
+            f"Opcja micro_batches ma wartość 1; przy stages{N}={N}2 musi wynosić co najmniej 2.",
+        ),
     ],
 )
 def test_a_sentence_that_was_recorded_is_told_by_its_pattern(recorded: str, polish: str) -> None:
@@ -189,6 +197,7 @@ def test_a_sentence_that_was_recorded_is_told_by_its_pattern(recorded: str, poli
     [
         "One replica on one device is the cell of the strategy single.",
         "The strategy single uses one device. It is a pity.",
+        "The option micro_batches is 1; with 2 stages it must be 3 at least.",
         "the driver answered ",
         f"the driver answered {'x' * 400}",
     ],

@@ -3,7 +3,7 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +15,8 @@ from study.domain.study import Protocol
 from study.domain.trial import Cell, Order
 from study.worker.contracts import Evidence, Window
 
-EXTENSION = Path(__file__).parent / "extension"
+HERE = Path(__file__).parent
+EXTENSION = HERE / "extension"
 
 SHORT = Protocol(warmup_steps=2, warmup_s=0.0, window_steps=12)
 
@@ -124,16 +125,60 @@ def fake_job() -> type[FakeJob]:
 
 Launch = Callable[..., list[Rank]]
 
+COLD = ("sleep", "faulty", "sleeep")
+"""Workloads whose ranks need no torch, and so must not find it loaded."""
 
-def start(
-    folder: Path, cell: Cell, protocol: Protocol, *, prelude: str, deadline_s: float, cpus: tuple[int, ...]
-) -> list[Rank]:
-    """Start every rank of a trial and wait for all of them."""
-    folder.mkdir()
-    environment = {**os.environ, "PYTHONPATH": str(EXTENSION), "PYTHONWARNINGS": "default"}
-    processes = []
-    for rank in range(cell.devices):
-        order = Order(
+
+class Server:
+    """The process that forks ranks with torch loaded (`rank_server.py`), started when it is first needed."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def run(self, orders: list[Order], logs: list[Path]) -> list[int]:
+        """The exit codes of these ranks, when all have ended."""
+        if self._process is None:
+            self._process = subprocess.Popen(
+                [sys.executable, str(HERE / "rank_server.py")],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env=environment(),
+            )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        told = {
+            "orders": [msgspec.json.encode(order).decode() for order in orders],
+            "logs": list(map(str, logs)),
+        }
+        self._process.stdin.write(msgspec.json.encode(told) + b"\n")
+        self._process.stdin.flush()
+        return msgspec.json.decode(self._process.stdout.readline(), type=list[int])
+
+    def close(self) -> None:
+        """End the process, if there is one."""
+        if self._process is not None:
+            self._process.communicate(timeout=60)
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """One for all files."""
+    server = Server()
+    yield server
+    server.close()
+
+
+def environment() -> dict[str, str]:
+    """What ranks are started with."""
+    return {**os.environ, "PYTHONPATH": str(EXTENSION), "PYTHONWARNINGS": "default"}
+
+
+def orders_of(
+    folder: Path, cell: Cell, protocol: Protocol, *, deadline_s: float, cpus: tuple[int, ...]
+) -> list[Order]:
+    """What each rank of a trial is told."""
+    return [
+        Order(
             trial="0001-by-hand",
             cell=cell,
             protocol=protocol,
@@ -145,39 +190,50 @@ def start(
             deadline_s=deadline_s,
             cpus=cpus,
         )
+        for rank in range(cell.devices)
+    ]
+
+
+def start_cold(folder: Path, orders: list[Order], prelude: str) -> list[Rank]:
+    """Start every rank of a trial as a process with nothing loaded, and wait for all of them."""
+    processes = []
+    for order in orders:
         process = subprocess.Popen(
             [sys.executable, "-c", prelude + SERVE],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=environment,
+            env=environment(),
         )
         assert process.stdin is not None
         process.stdin.write(msgspec.json.encode(order))
         process.stdin.close()
         process.stdin = None
         processes.append(process)
-    return [ended(folder, rank, process) for rank, process in enumerate(processes)]
+    found = []
+    for rank, process in enumerate(processes):
+        try:
+            out, err = process.communicate(timeout=240)
+        finally:
+            process.kill()
+        found.append(left(folder, rank, process.returncode, err.decode(), loaded_torch=b"True" in out))
+    return found
 
 
-def ended(folder: Path, rank: int, process: "subprocess.Popen[bytes]") -> Rank:
+def left(folder: Path, rank: int, code: int, log: str, *, loaded_torch: bool) -> Rank:
     """What one process left when it ended."""
-    try:
-        out, err = process.communicate(timeout=120)
-    finally:
-        process.kill()
     reading, error = folder / f"reading-{rank}.json", folder / f"error-{rank}.json"
     return Rank(
-        code=process.returncode,
-        loaded_torch=b"True" in out,
-        log=err.decode(),
+        code=code,
+        loaded_torch=loaded_torch,
+        log=log,
         reading=msgspec.json.decode(reading.read_bytes(), type=Reading) if reading.exists() else None,
         error=msgspec.json.decode(error.read_bytes(), type=RankError) if error.exists() else None,
     )
 
 
 @pytest.fixture(scope="module")
-def launch(tmp_path_factory: pytest.TempPathFactory) -> Launch:
+def launch(tmp_path_factory: pytest.TempPathFactory, server: Server) -> Launch:
     """Run the ranks of one cell: `launch(workload, task, devices=…, …)`."""
     base = tmp_path_factory.mktemp("ranks")
 
@@ -212,7 +268,16 @@ def launch(tmp_path_factory: pytest.TempPathFactory) -> Launch:
             mesh=mesh or ({"data": devices} if strategy == "ddp" else {}),
         )
         folder = base / str(len(list(base.iterdir())))
-        return start(folder, cell, protocol, prelude=prelude, deadline_s=deadline_s, cpus=cpus)
+        folder.mkdir()
+        orders = orders_of(folder, cell, protocol, deadline_s=deadline_s, cpus=cpus)
+        if prelude or workload in COLD:
+            return start_cold(folder, orders, prelude)
+        logs = [folder / f"log-{order.rank}" for order in orders]
+        codes = server.run(orders, logs)
+        return [
+            left(folder, rank, code, logs[rank].read_text(), loaded_torch=True)
+            for rank, code in enumerate(codes)
+        ]
 
     return launch
 

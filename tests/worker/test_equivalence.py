@@ -3,6 +3,9 @@
 Strategies and workloads are found on their shelves; planning says which of them go together, on which
 numbers of ranks. A strategy's switches and words are each tried. BatchNorm differs by nature, since each
 rank normalises by its own share: it is frozen (`rank_pool.Spy`).
+
+Every strategy is tried at its defaults with every workload, and in all its variants with one of them; the
+whole matrix, `always` or not, runs by `pytest -m "by_hand or not by_hand" tests/worker/test_equivalence.py`.
 """
 
 import os
@@ -11,7 +14,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 import pytest
@@ -24,6 +27,9 @@ from study.domain.trial import Cell
 from study.planning.cells import Shelves, candidates
 from study.planning.plan import read_shelves
 
+pytestmark = pytest.mark.xdist_group("ranks")
+"""One process runs this file, so that the ranks are started once and do not crowd one another."""
+
 HERE = Path(__file__).parent
 SHOWN = HERE.parent.parent / "docs" / "adding-a-strategy.md"
 BROKEN = ("sum", "share", "order")
@@ -35,6 +41,27 @@ SHORT = {
 }
 """Options that make a workload's smallest size smaller still."""
 
+FULLY = "gpt"
+"""The workload with every seam, small enough to be tried with all variants, precisions and ranks."""
+
+
+class Case(NamedTuple):
+    """A cell, and whether its strategy's options are the defaults."""
+
+    cell: Cell
+    plain: bool
+
+    def always(self, *, double: bool) -> bool:
+        """Whether it is tried at every check; two axes need four ranks, else the second or the first is one.
+
+        Single precision finds what is rounded too early, and that is the strategy's doing at its defaults.
+        """
+        axes = SHELVES.strategies[self.cell.strategy].axes
+        enough = 4 if any(self.cell.mesh[axis] > 1 for axis in axes[1:]) else 2
+        if self.cell.workload == FULLY and double:
+            return self.plain or self.cell.devices == enough
+        return self.plain and self.cell.devices == enough and (double or self.cell.workload == FULLY)
+
 
 def variants(facts: StrategyFacts) -> list[dict[str, Any]]:
     """The defaults, then each switch turned, each other word, and two of each axis, one at a time."""
@@ -44,13 +71,14 @@ def variants(facts: StrategyFacts) -> list[dict[str, Any]]:
     return [{}, *turned, *(option for option in words + twos if option.items() - facts.options.items())]
 
 
-def cells_of(
+def cases_of(
     shelves: Shelves, workload: str, task: Task, strategy: str, devices: list[int]
-) -> list[tuple[str, Cell]]:
-    """What a strategy can do on so many ranks, with its id, as planning has it."""
+) -> dict[str, Case]:
+    """What a strategy can do on so many ranks, by its id, as planning has it."""
     size = next(iter(shelves.workloads[workload].sizes))
-    matrices = [
-        Matrix(
+    found: dict[str, Case] = {}
+    for options in variants(shelves.strategies[strategy]):
+        matrix = Matrix(
             workload=workload,
             task=task,
             size=size,
@@ -59,22 +87,33 @@ def cells_of(
             options=SHORT.get((workload, task), {}),
             strategy_options=options,
         )
-        for options in variants(shelves.strategies[strategy])
-    ]
-    found = candidates(Study(name="s", title="S", matrix=matrices), shelves, "cpu", 4, "here")
-    return list({c.id: (c.id, c.cell) for c in found if not c.reason}.values())
+        planned = candidates(Study(name="s", title="S", matrix=[matrix]), shelves, "cpu", 4, "here")
+        for each in planned:
+            if not each.reason:
+                found.setdefault(each.id, Case(each.cell, plain=not options))
+    return found
 
 
 SHELVES = read_shelves()
-CASES = dict(
-    case
+CASES = {
+    name: case
     for workload, facts in SHELVES.workloads.items()
     for task in facts.tasks
-    if facts.needs_torch
+    if facts.needs_torch and task != "check"
     for strategy in SHELVES.strategies
     if strategy != "single"
-    for case in cells_of(SHELVES, workload, task, strategy, [2, 4])
-)
+    for name, case in cases_of(SHELVES, workload, task, strategy, [2, 4]).items()
+}
+
+
+def params() -> Iterator[object]:
+    """Every case in both precisions; those that are not always tried are marked."""
+    for name, case in CASES.items():
+        for double in (True, False):
+            marks = [] if case.always(double=double) else [pytest.mark.by_hand]
+            yield pytest.param(
+                case.cell, double, id=f"{name}-{'double' if double else 'single'}", marks=marks
+            )
 
 
 class Pool:
@@ -127,21 +166,20 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
         yield Pool(process, folder)
 
 
-def require_equal(pool: Pool, cell: Cell, module: str) -> None:
+def require_equal(pool: Pool, cell: Cell, module: str, *, double: bool = True) -> None:
     """The contract: losses, every gradient, and parameters after five steps are those of one process."""
-    for double in (True, False):
-        truth, ranks = pool.alone(cell, double=double), pool.run(cell, module, double=double)
-        if cell.task == "infer":
-            require_same_answers(ranks, truth["answers"], 1e-10 if double else 1e-4)
-            continue
-        losses = [rank["loss"] for rank in ranks if rank["loss"]]
-        assert losses, "no rank has the loss"
-        loss = torch.tensor(losses, dtype=torch.float64).mean(dim=0)
-        right = torch.tensor(truth["loss"], dtype=torch.float64)
-        assert (loss - right)[0].abs() <= (1e-10 if double else 1e-5) * right[0].abs(), "loss"
-        require_close(ranks, truth, "grads", 1e-10 if double else 1e-4)
-        if double:
-            require_close(ranks, truth, "parameters", 1e-9)
+    truth, ranks = pool.alone(cell, double=double), pool.run(cell, module, double=double)
+    if cell.task == "infer":
+        require_same_answers(ranks, truth["answers"], 1e-10 if double else 1e-4)
+        return
+    losses = [rank["loss"] for rank in ranks if rank["loss"]]
+    assert losses, "no rank has the loss"
+    loss = torch.tensor(losses, dtype=torch.float64).mean(dim=0)
+    right = torch.tensor(truth["loss"], dtype=torch.float64)
+    assert (loss - right)[0].abs() <= (1e-10 if double else 1e-5) * right[0].abs(), "loss"
+    require_close(ranks, truth, "grads", 1e-10 if double else 1e-4)
+    if double:
+        require_close(ranks, truth, "parameters", 1e-9)
 
 
 def require_same_answers(ranks: list[dict[str, Any]], truth: list[Any], tolerance: float) -> None:
@@ -175,12 +213,12 @@ def require_close(ranks: list[dict[str, Any]], truth: dict[str, Any], what: str,
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("case", CASES)
-def test_a_strategy_computes_what_one_process_computes(pool: Pool, case: str) -> None:
-    """Loss, all gradients and five steps of SGD, or all answers, in double and in single precision."""
-    cell = CASES[case]
+@pytest.mark.parametrize(("cell", "double"), list(params()))
+def test_a_strategy_computes_what_one_process_computes(pool: Pool, cell: Cell, *, double: bool) -> None:
+    """Loss, all gradients and five steps of SGD, or all answers."""
+    module = shelf.module_names("strategies")[cell.strategy]
 
-    require_equal(pool, cell, shelf.module_names("strategies")[cell.strategy])
+    require_equal(pool, cell, module, double=double)
 
 
 @pytest.mark.torch
@@ -192,10 +230,10 @@ def test_a_broken_strategy_is_found_out(
     """A missing sum, a wrong share and stages in the wrong order each break the contract."""
     monkeypatch.syspath_prepend(str(HERE / "extension"))
     shelves, name = read_shelves(), f"broken-{broken}"
-    ((_, cell),) = cells_of(shelves, workload, "train", name, [2])
+    (case,) = cases_of(shelves, workload, "train", name, [2]).values()
 
     with pytest.raises(AssertionError, match=r"loss|grads"):
-        require_equal(pool, cell, shelf.module_names("strategies")[name])
+        require_equal(pool, case.cell, shelf.module_names("strategies")[name])
 
 
 @pytest.mark.torch
@@ -204,16 +242,21 @@ def test_the_strategy_that_is_shown_works(pool: Pool, monkeypatch: pytest.Monkey
     monkeypatch.syspath_prepend(str(pool.folder))
 
     for workload in ("gpt", "resnet"):
-        for _, cell in cells_of(read_shelves(), workload, "train", "by-hand", [2, 4]):
-            require_equal(pool, cell, "shown_by_hand")
+        for case in cases_of(read_shelves(), workload, "train", "by-hand", [2, 4]).values():
+            require_equal(pool, case.cell, "shown_by_hand")
 
 
-def test_every_strategy_and_every_workload_that_trains_is_in_the_matrix() -> None:
-    """Nothing on a shelf is passed over because planning finds no cell for it."""
-    tried = {(cell.workload, cell.strategy) for cell in CASES.values() if cell.task == "train"}
+def test_every_strategy_is_always_tried_with_every_workload_that_it_fits() -> None:
+    """Nothing on a shelf is passed over because planning finds no cell for it, and no option with one."""
+    kept = [case.cell for case in CASES.values() if case.always(double=True)]
+    tried = {(cell.workload, cell.strategy) for cell in kept if cell.task == "train"}
+    of_one = [case for case in CASES.values() if case.cell.workload == FULLY]
 
     for strategy, facts in SHELVES.strategies.items():
         for workload, of in SHELVES.workloads.items():
             fits = set(facts.needs) <= set(of.seams) and "train" in of.tasks and "train" in facts.tasks
             if fits and of.needs_torch and strategy != "single":
                 assert (workload, strategy) in tried
+    assert set(SHELVES.workloads[FULLY].seams) == {s for w in SHELVES.workloads.values() for s in w.seams}
+    options = {(c.cell.strategy, str(c.cell.strategy_options)) for c in of_one}
+    assert options == {(c.strategy, str(c.strategy_options)) for c in kept if c.workload == FULLY}

@@ -8,6 +8,8 @@ from study.domain.fact import missing_reasons
 from study.domain.record import Preheat, Reading
 from study.domain.study import Protocol
 
+pytestmark = pytest.mark.xdist_group("whole ranks")
+
 Readings = Callable[..., list[Reading]]
 
 LOADS = [
@@ -73,7 +75,7 @@ class TestReadings:
             assert missing_reasons(reading, reading.unknown) == []
             assert missing_reasons(reading.numerics, reading.numerics.unknown) == []
             assert reading.threads == 1
-            assert reading.start_method == "exec"
+            assert reading.start_method == "fork"
             assert reading.cpu_ns > 0
             assert len(reading.warmup_step_ns) in {2, 4, 6}  # in training until buckets are rebuilt
             assert not any(event.window for event in reading.events)
@@ -191,6 +193,7 @@ def test_sleep_runs_without_torch(launch):
     assert [rank.code for rank in ranks] == [0, 0], ranks[0].log
     assert [rank.loaded_torch for rank in ranks] == [False, False]
     readings = [rank.reading for rank in ranks]
+    assert {reading.start_method for reading in readings} == {"exec"}
     assert sum(reading.work for reading in readings) == 12 * 8
     for reading in readings:
         window_ns = reading.window_end_ns - reading.window_start_ns

@@ -12,6 +12,8 @@ import torch
 from study.worker.contracts import Invalid
 from study.worker.schedules import require_schedule
 
+pytestmark = pytest.mark.xdist_group("pipelines")
+
 RANKS = Path(__file__).with_name("pipeline_ranks.py")
 WORDS = ("gpipe", "1f1b", "interleaved")
 

@@ -14,6 +14,8 @@ from study.worker.contracts import Invalid
 from study.worker.models.seams import Seams
 from study.worker.splits import split
 
+pytestmark = pytest.mark.xdist_group("spread")
+
 RANKS = Path(__file__).with_name("spread_ranks.py")
 NAMES = ("fsdp", "hybrid", "tensor", "ddp-tensor", "fsdp-tensor", "both")
 APART = ("fsdp", "hybrid", "ddp-tensor", "fsdp-tensor", "both")

@@ -67,7 +67,7 @@ def _claim(parts: Parts, cell: CellSummary, latency: Latency) -> Finding:
         "first_value": claims.bare_milliseconds(latency.first_token_s),
         "later_value": claims.bare_milliseconds(latency.token_s),
         "batch": claims.whole(cell.cell.batch),
-        "strategy": claims.code(cell.cell.strategy),
+        "strategy": claims.strategy(parts, cell.cell),
     }
     count = "one" if cell.cell.devices == 1 else "each" if are_replicas(cell.cell) else "together"
     frame = count if latency.token_s.low is not None else f"{count}_too_few"

@@ -62,7 +62,7 @@ def _claim(parts: Parts, cell: CellSummary, rate: Estimate) -> Finding:
         "rate": claims.rate(cell, rate),
         "value": claims.bare_rate(cell, rate),
         "batch": claims.whole(cell.cell.batch),
-        "strategy": claims.code(cell.cell.strategy),
+        "strategy": claims.strategy(parts, cell.cell),
         "precision": claims.code(cell.cell.precision),
     }
     frame = cell.cell.task if rate.low is not None else f"{cell.cell.task}_too_few"

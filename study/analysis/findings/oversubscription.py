@@ -75,7 +75,7 @@ def _claim(parts: Parts, series: SeriesSummary, point: SeriesPoint) -> Finding:
         "cores": claims.whole(parts.run.plan.cores_present),
         "task": TASKS[cell.cell.task],
         "scaling": SCALINGS[series.series.scaling],
-        "strategy": claims.code(series.series.strategy),
+        "strategy": claims.strategy(parts, cell.cell),
         "batch": claims.whole(held_batch(series.series.scaling, cell.cell)),
         "margin": claims.percent(parts.margin),
     }

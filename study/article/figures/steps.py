@@ -6,7 +6,7 @@ from statistics import fmean, median, quantiles
 
 from study.article.material import are_replicas, cells_in_order, relevant_finding, trials_of
 from study.article.panels import grouped
-from study.article.words import TASKS, count, model
+from study.article.words import TASKS, count, model, strategy
 from study.domain.figure import Axis, Column, Figure, Line, Mark, Panel, Span, Table, Token
 from study.domain.record import Record
 from study.domain.run import Run
@@ -43,7 +43,7 @@ def draw(run: Run, records: Sequence[Record], analysis: Analysis) -> Figure | No
         subtitle=_subtitle(chosen),
         caption=_caption(decimated=longest > MOST_POINTS),
         alt=_alt(chosen[0], trials[chosen[0].cell_id], len(chosen)),
-        panels=tuple(_panel(cell, trials[cell.cell_id]) for cell in chosen),
+        panels=tuple(_panel(cell, trials[cell.cell_id], analysis.cells) for cell in chosen),
         table=_table(chosen, trials),
         height=320,
         narrow_height=260 * len(chosen),
@@ -92,7 +92,7 @@ def _relative_range(step_ns: Sequence[int]) -> float:
     return (high - low) / middle if middle else 0.0
 
 
-def _panel(cell: CellSummary, trials: Sequence[TrialSummary]) -> Panel:
+def _panel(cell: CellSummary, trials: Sequence[TrialSummary], among: Sequence[CellSummary]) -> Panel:
     warmup = max(len(trial.warmup_step_ns) for trial in trials)
     marks: list[Mark] = []
     if warmup:
@@ -102,7 +102,7 @@ def _panel(cell: CellSummary, trials: Sequence[TrialSummary]) -> Panel:
         marks.append(Line(x=xs, y=ys, token=TOKENS[position % len(TOKENS)], marker="none"))
     return Panel(
         title=said(
-            "{model}, {task}: {cell}", model=model(cell), task=TASKS[cell.cell.task], cell=_cell(cell)
+            "{model}, {task}: {cell}", model=model(cell), task=TASKS[cell.cell.task], cell=_cell(cell, among)
         ),
         x=Axis(title=said("Step"), style="integer"),
         y=Axis(title=said("Step time"), style="milliseconds", unit="ms", start=0.0),
@@ -110,9 +110,11 @@ def _panel(cell: CellSummary, trials: Sequence[TrialSummary]) -> Panel:
     )
 
 
-def _cell(cell: CellSummary) -> Text:
+def _cell(cell: CellSummary, among: Sequence[CellSummary]) -> Text:
     return said(
-        "{strategy} × {devices}", strategy=Name(text=cell.cell.strategy), devices=count(cell.cell.devices)
+        "{strategy} × {devices}",
+        strategy=strategy(cell.cell, among, code=False),
+        devices=count(cell.cell.devices),
     )
 
 

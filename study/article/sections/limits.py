@@ -3,12 +3,14 @@
 from collections.abc import Iterator
 
 from study.article import precision
+from study.article.labels import series_strategy
 from study.article.material import Material, trials_planned
 from study.article.notices import trials_measured
 from study.article.panels import shown_series
 from study.article.words import because, distinct
 from study.domain.article import Bullets, SectionOfArticle
 from study.domain.fact import Fact
+from study.domain.record import Measured
 from study.domain.text import Listing, Name, Num, Slot, Term, Text, counted, said
 
 FIELDS = {
@@ -81,13 +83,19 @@ def _scope(material: Material) -> Iterator[Text]:
                 "Where a model normalises over the batch, each process does so over its own share; what this"
                 " does to the trained model was not measured."
             )
-    yield said("Rates were not set against the peak of the hardware, so no utilisation is given.")
+    if all(cell.mfu is None and cell.mfu_of_ceiling is None for cell in material.analysis.cells):
+        yield said("Rates were not set against the peak of the hardware, so no utilisation is given.")
 
 
 def _sensors(material: Material) -> Iterator[Text]:
     seen = {s.sensor for r in material.records for s in r.telemetry if s.value is not None}
     power = any("power" in sensor or "energy" in sensor for sensor in seen)
-    heat = any("temperature" in sensor for sensor in seen)
+    heat = any("temperature" in sensor for sensor in seen) or any(
+        reading.temperature_end_c is not None
+        for record in material.records
+        if isinstance(record.outcome, Measured)
+        for reading in record.outcome.readings
+    )
     if power and heat:
         yield said("Noise and prices were not recorded, so nothing is said about noise or cost.")
     elif power:
@@ -150,7 +158,7 @@ def _bases(material: Material) -> Iterator[Text]:
             yield said(
                 "{series}, {strategy}: no speed-up can be given. {reason}",
                 series=Name(text=one.label),
-                strategy=Name(text=one.series.strategy),
+                strategy=series_strategy(one, material.analysis),
                 reason=Term(text=reason) if reason else because(""),
             )
 

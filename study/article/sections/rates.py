@@ -10,6 +10,7 @@ from study.article.words import (
     model,
     number,
     shared_unit,
+    strategy,
     unit_column,
 )
 from study.domain.article import SectionOfArticle, TableBlock
@@ -60,11 +61,11 @@ def _table(cells: tuple[CellSummary, ...]) -> Table:
             "The rate of every cell, on one device and on more, with its pointwise confidence interval."
         ),
         columns=columns,
-        rows=tuple(_row(cell, both=both) for cell in cells),
+        rows=tuple(_row(cell, cells, both=both) for cell in cells),
     )
 
 
-def _row(cell: CellSummary, *, both: bool) -> tuple[TableCell, ...]:
+def _row(cell: CellSummary, among: tuple[CellSummary, ...], *, both: bool) -> tuple[TableCell, ...]:
     """`both` asks for the geometric mean of the trials beside the rate, which is total over total."""
     unknown = cell.unknown
     precision: TableCell = Name(text=cell.cell.precision, code=True)
@@ -73,7 +74,7 @@ def _row(cell: CellSummary, *, both: bool) -> tuple[TableCell, ...]:
     return (
         model(cell),
         TASKS[cell.cell.task],
-        Name(text=cell.cell.strategy, code=True),
+        strategy(cell.cell, among),
         precision,
         count(cell.cell.devices),
         count(cell.cell.batch),

@@ -3,12 +3,12 @@
 from collections import Counter
 
 from study.article.material import Material, cells_in_order, trials_of
-from study.article.words import TASKS, count, model
+from study.article.words import TASKS, count, model, strategy
 from study.domain.article import Paragraph, SectionOfArticle, TableBlock
 from study.domain.figure import Column, Table, TableCell
 from study.domain.steadiness import CellSteadiness
 from study.domain.summary import CellSummary
-from study.domain.text import Name, Term, Text, said
+from study.domain.text import Term, Text, said
 
 VERDICTS: dict[CellSteadiness, Term] = {
     "steady": Term(text="steady"),
@@ -79,7 +79,7 @@ def _row(material: Material, cell: CellSummary) -> tuple[TableCell, ...]:
     return (
         model(cell),
         TASKS[cell.cell.task],
-        Name(text=cell.cell.strategy, code=True),
+        strategy(cell.cell, material.analysis.cells),
         count(cell.cell.devices),
         VERDICTS[cell.steadiness or "not_shown"],
         *(count(counts[verdict]) for verdict in ("steady", "not_shown", "drifting", "no_steady_state")),

@@ -4,7 +4,7 @@ Only the model's own operations are counted (MFU), so recomputation does not loo
 """
 
 from study.article.material import Material, cells_in_order
-from study.article.words import TASKS, count, entry, estimate, model
+from study.article.words import TASKS, count, entry, estimate, model, strategy
 from study.domain.article import Block, Paragraph, SectionOfArticle, TableBlock
 from study.domain.figure import Column, Table, TableCell
 from study.domain.summary import CellSummary
@@ -50,7 +50,7 @@ def _operations(cells: tuple[CellSummary, ...]) -> tuple[Block, ...]:
         key="t-utilisation",
         caption=said("The model's operations a second, and the share of what the device can do."),
         columns=columns,
-        rows=tuple(_used(cell) for cell in cells),
+        rows=tuple(_used(cell, cells) for cell in cells),
     )
     return (words, TableBlock(table=table))
 
@@ -62,7 +62,7 @@ def _bandwidths(cells: tuple[CellSummary, ...]) -> tuple[Block, ...]:
         key="t-bandwidth",
         caption=said("Bytes a second of each device's memory, and of the links between devices."),
         columns=(*_columns(), Column(key="bandwidth_gb_s", title=said("Bandwidth"), unit="GB/s")),
-        rows=tuple((*_entries(cell), entry(_shown(cell), "")) for cell in cells),
+        rows=tuple((*_entries(cell, cells), entry(_shown(cell), "")) for cell in cells),
     )
     return (*_words(cells), TableBlock(table=table))
 
@@ -104,21 +104,21 @@ def _columns() -> tuple[Column, ...]:
     )
 
 
-def _entries(cell: CellSummary) -> tuple[TableCell, ...]:
+def _entries(cell: CellSummary, among: tuple[CellSummary, ...]) -> tuple[TableCell, ...]:
     return (
         model(cell),
         TASKS[cell.cell.task],
-        Name(text=cell.cell.strategy, code=True),
+        strategy(cell.cell, among),
         Name(text=cell.cell.precision, code=True),
         count(cell.cell.devices),
         count(cell.cell.batch),
     )
 
 
-def _used(cell: CellSummary) -> tuple[TableCell, ...]:
+def _used(cell: CellSummary, among: tuple[CellSummary, ...]) -> tuple[TableCell, ...]:
     unknown = cell.unknown
     return (
-        *_entries(cell),
+        *_entries(cell, among),
         entry(estimate(cell.tflops_per_device, unit="TFLOP/s"), unknown.get("tflops_per_device", "")),
         entry(estimate(cell.mfu_of_ceiling, "percent"), unknown.get("mfu_of_ceiling", "")),
         entry(estimate(cell.mfu, "percent"), unknown.get("mfu", "")),

@@ -37,6 +37,7 @@ FACTS = {
 
 ENTRY = "study.worker.ranks:serve"
 PRELOAD = ("study.worker.preload",)
+WITHOUT_TORCH = ("study.worker.ranks",)
 
 GRACE_S = 0.5
 """After the first failure the other ranks get this long to notice and to write what they saw (gloo
@@ -53,7 +54,7 @@ Why = Literal["ended", "failed", "timed_out", "silent", "interrupted", "server_l
 
 def launcher(*, stop: StopRequest, torch: bool = True) -> "Local":
     """The launcher for `study.worker`, not started yet; `torch` asks for torch to be loaded beforehand."""
-    return Local(stop=stop, preload=PRELOAD if torch else ())
+    return Local(stop=stop, preload=PRELOAD if torch else WITHOUT_TORCH)
 
 
 class Local:
@@ -148,7 +149,8 @@ class Local:
             ends = [_end(rank) for rank in ranks if rank.look()]
             waiting = tuple(rank.number for rank in ranks if rank.returncode is None)
             end_all(ranks, self._server.strays)
-            shared.sweep()
+            if why != "ended":
+                shared.sweep()
         logs = {job.rank: read_log(log_file(own, job.rank), self._who) for job in jobs}
         left = collect(own, len(jobs))
         outcome: Outcome

@@ -128,3 +128,15 @@ def test_several_machines(scene, say):
 
     assert any(item.startswith("One cluster was measured") for item in found)
     assert not any(item.startswith("One machine") for item in found)
+
+
+def test_utilisation_is_missing_only_where_no_cell_has_any(scene, make, say):
+    """A share of the measured product is a share of something."""
+    told = make.cell_summary(scene.run.plan.cells[0].cell, 9.0)
+    of_product = msgspec.structs.replace(told, mfu_of_ceiling=make.estimate(0.4))
+
+    without = limits(scene.with_analysis(cells=(told,)), say)
+    with_it = limits(scene.with_analysis(cells=(of_product,)), say)
+
+    assert any("no utilisation is given" in item for item in without)
+    assert not any("no utilisation is given" in item for item in with_it)

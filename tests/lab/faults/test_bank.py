@@ -20,13 +20,16 @@ from study.domain.record import Failed, Measured, OutOfMemory, Record, TimedOut
 from study.domain.study import Protocol
 from study.domain.trial import Cell, Plan, PlannedCell, PlannedTrial
 from study.lab.clock import Clock
-from study.lab.launchers.local import ENTRY, PRELOAD, Local
+from study.lab.launchers.local import ENTRY, PRELOAD, WITHOUT_TORCH, Local
 from study.lab.loop import conduct
 from study.lab.processes import read_process
 from study.lab.stop import StopRequest
 
+pytestmark = pytest.mark.xdist_group("bank")
+
 HERE = Path(__file__).parent
 EXTENSION = HERE.parents[1] / "worker" / "extension"
+LOADED = {"fake": (), "real": WITHOUT_TORCH, "torch": PRELOAD}
 KINDS = {"measured": Measured, "failed": Failed, "out_of_memory": OutOfMemory, "timed_out": TimedOut}
 POISON = {"OMP_NUM_THREADS": "77", "MKL_NUM_THREADS": "77", "NCCL_DEBUG": "INFO", "TORCH_LOGS": "all"}
 
@@ -56,7 +59,7 @@ class Laboratory:
             local = Local(
                 stop=StopRequest(),
                 entry="faulty_rank:serve" if worker == "fake" else ENTRY,
-                preload=PRELOAD if worker == "torch" else (),
+                preload=LOADED[worker],
                 sys_path=[str(HERE), str(HERE.parent)] if worker == "fake" else [str(EXTENSION)],
                 memory_kills=self.kernel,
             )
