@@ -3,7 +3,7 @@
 import fnmatch
 
 from study.cli.plan import many
-from study.domain.run import Decision
+from study.domain.run import PRECISE_TRIALS, Decision
 from study.domain.trial import Plan
 
 
@@ -12,7 +12,9 @@ def line(decision: Decision, plan: Plan) -> str:
     asked, share = _asked(plan), f"{(plan.protocol.precision or 0) * 100:.4g} %"
     left = len(decision.cells)
     after = f"after block {decision.after_block}"
-    if decision.verdict == "more":
+    if decision.verdict == "more" and decision.after_block < PRECISE_TRIALS:
+        words = f"a precision needs {PRECISE_TRIALS} trials of a cell at least; one more block"
+    elif decision.verdict == "more":
         verb = "is" if left == 1 else "are"
         words = f"{left} of {many(asked, 'cell')} {verb} not surely within ±{share}; one more block"
     elif decision.verdict == "reached":

@@ -15,6 +15,7 @@ from study.domain.trial import planned_cell
 
 if TYPE_CHECKING:
     from study.archive import RunFolder
+    from study.domain.study import Protocol
     from study.domain.trial import PlannedTrial
     from study.planning import Revision
 
@@ -53,6 +54,8 @@ class Opening:
                 self._revise(alike, run)
             else:
                 self._path = going_on
+                if going_on is None:
+                    self.told = (f"{alike} is complete; this is another run of the same study.",)
         elif (other := newest(self._runs, name)) is not None:
             self._say_what_differs(other)
 
@@ -67,7 +70,9 @@ class Opening:
         recorded = recorded_trials(path)
         found = revise(run.plan, self._wanted.plan, recorded)
         if isinstance(found, str):
-            self.told = (f"This is a new run, not {path} going on: {found}.",)
+            self.told = (
+                f"This is a new run, not {path} going on: {found}. To go on with that one, put it back.",
+            )
             return
         self._path, self._seen, self._recorded, self._revision = path, run, recorded, found
         self.told = (_kept(path, found),)
@@ -85,6 +90,16 @@ class Opening:
         self.told = (
             f"This is a new run, not {path} going on: not the same machine and software ({shown}{more}).",
         )
+
+    @property
+    def path(self) -> Path | None:
+        """The folder of the run that goes on; null for a new one."""
+        return self._path
+
+    @property
+    def protocol(self) -> "Protocol":
+        """How the study that was asked for is measured."""
+        return self._wanted.plan.protocol
 
     def to_come(self, only: str | None) -> tuple[int, float | None]:
         """How many trials are still to come, and their predicted seconds, null if one has no prediction."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from study.cli.progress import Tell
     from study.domain.event import Event
     from study.domain.run import Run
+    from study.domain.study import Protocol
     from study.lab.launchers import Launcher
     from study.lab.loop import End
     from study.lab.stop import StopRequest
@@ -162,7 +163,21 @@ def _to_come(opening: "Opening", only: str | None) -> str:
 
     trials, predicted = opening.to_come(only)
     time = "time not predicted" if predicted is None else f"{duration(predicted)} or more"
-    return f"To measure now: {many(trials, 'trial')}, {time}." if trials else "Nothing is left to measure."
+    if not trials:
+        return "Nothing is left to measure."
+    goes_on = f"This goes on with {opening.path}. " if opening.path else ""
+    return f"{goes_on}To measure now: {many(trials, 'trial')}, {time}.{_at_least(opening.protocol)}"
+
+
+def _at_least(protocol: "Protocol") -> str:
+    """What a precision asks for beside the first blocks, if it is more."""
+    from study.domain.run import PRECISE_TRIALS
+
+    if protocol.precision is None or protocol.blocks >= PRECISE_TRIALS:
+        return ""
+    return (
+        f" For the precision every cell needs {PRECISE_TRIALS} trials at least, so more blocks will follow."
+    )
 
 
 def _confirm(opening: "Opening", only: str | None) -> None:

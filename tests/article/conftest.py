@@ -336,6 +336,7 @@ def run(summaries: list[CellSummary], series: list[SeriesSummary], **changes: An
             question="Do two processes train faster than one?",
             authors=["A. Author"],
             disclosure="The machine was **lent**.",
+            protocol=plan.protocol,
             matrix=[Matrix(workload="gpt", task="train", size="tiny")],
         ),
         "study_text": 'name = "example"\n',

@@ -91,7 +91,7 @@ def test_blocks_are_added_until_it_is_enough(study: Study, quiet: Path) -> None:
     document = json.loads(done.stdout.splitlines()[-1])
     trials = len(run.plan.trials)
     assert done.returncode == 0, done.stderr
-    assert "after block 3: 2 of 2 cells are not surely within ±45 %; one more block" in done.stderr
+    assert "after block 3: a precision needs 7 trials of a cell at least; one more block" in done.stderr
     assert f"[{trials}/{trials}]" in done.stderr
     assert done.stderr.count("runs/sleepy/") == 1
     assert [each["after_block"] for each in document["decisions"]] == [d.after_block for d in run.decisions]

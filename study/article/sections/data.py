@@ -54,9 +54,15 @@ def section(material: Material) -> SectionOfArticle:
 def commands(run: Run) -> tuple[str, ...]:
     """What to type to measure the same study again, and to make this article again from its records.
 
-    A preset goes by its name; any other study is the file that the article shows.
+    A preset goes by its name; any other study is the file that the article shows. What the command line
+    had set in place of the file is set again.
     """
     source = run.study.name if run.source == "preset" else f"{run.study.name}.toml"
+    stated, used = run.study.protocol, run.plan.protocol
+    if used.blocks != stated.blocks:
+        source += f" --blocks {used.blocks}"
+    if used.precision is not None and used.precision != stated.precision:
+        source += f" --precision {used.precision:g}"
     return (f"study run {source}", f"study render runs/{run.study.name}/{run.id}")
 
 

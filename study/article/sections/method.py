@@ -107,8 +107,9 @@ def _doubt(material: Material) -> tuple[Text, ...]:
             level=level,
         ),
         said(
-            "In tables and charts they are pointwise; a sentence with a verdict gives the wider interval that"
-            " holds for all comparisons of its family at once, with its level."
+            "In tables and charts they are pointwise; a sentence with a verdict gives the interval that"
+            " holds for all comparisons of its family at once, with its level; where no difference of"
+            " practical size was found, it is the one by which that was tested from both sides."
         ),
         said(
             "Under {floor} trials no interval is given and no verdict: a ratio then stands as a bare number.",

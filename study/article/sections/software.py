@@ -35,6 +35,13 @@ def _versions(material: Material) -> tuple[Text, ...]:
         "system": Name(text=material.run.machine.os),
         "kernel": Name(text=material.run.machine.kernel),
     }
+    if software.torch is None:
+        asleep = {name: slot for name, slot in shared.items() if name != "torch"}
+        return (
+            said(
+                "No cell used PyTorch; results hold for {python}, on {system} with kernel {kernel}.", **asleep
+            ),
+        )
     general = said(
         "Results hold for PyTorch {torch} under {python}, on {system} with kernel {kernel}.", **shared
     )

@@ -40,3 +40,12 @@ def test_skipped_cells_are_grouped_by_reason(scene, say):
     assert [[say(entry) for entry in row] for row in table.rows] == [
         ["it needs more devices than there are", "2", "gpt-tiny.train.ddp.x8.b8, another"]
     ]
+
+
+def test_what_the_command_line_had_set_is_set_again(scene):
+    """A precision and more blocks than the file says; both are part of the command that repeats it."""
+    asked = msgspec.structs.replace(scene.run.plan.protocol, blocks=9, precision=0.05)
+    run = scene.with_run(plan=msgspec.structs.replace(scene.run.plan, protocol=asked)).run
+
+    assert commands(run)[0].endswith(" --blocks 9 --precision 0.05")
+    assert "--" not in commands(scene.run)[0]
