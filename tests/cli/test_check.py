@@ -59,10 +59,12 @@ def test_list_workloads_shows_sizes_and_options(study: Study) -> None:
 
 
 def test_plan_as_json_is_the_plan(study: Study) -> None:
-    """Every cell, every trial, the seed."""
+    """Every cell, every trial, and the sentinel first and last in each block."""
     plan = json.loads(study("plan", "quick", "--json").stdout)
+    blocks = plan["protocol"]["blocks"]
 
-    assert len(plan["trials"]) == len(plan["cells"]) * plan["protocol"]["blocks"]
+    assert [trial["role"] for trial in plan["trials"]].count("sentinel") == 2 * blocks
+    assert len(plan["trials"]) == (len(plan["cells"]) + 2) * blocks
 
 
 def test_plan_shows_only_what_matches(study: Study, sleepy: Path) -> None:

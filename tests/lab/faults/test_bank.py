@@ -169,6 +169,7 @@ def cell_of(fault: Fault) -> Cell:
         size=size,
         task=task,
         strategy=strategy,
+        mesh={"data": fault.devices} if strategy == "ddp" else {},
         accelerator="cpu",
         devices=fault.devices,
         precision="fp32",
